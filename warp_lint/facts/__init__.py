@@ -1,0 +1,1 @@
+"""What one file says, as plain records: extracted once with LibCST, then never looked at as a tree again."""
