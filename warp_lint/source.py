@@ -12,6 +12,7 @@ import io
 import re
 import tokenize
 from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -19,6 +20,9 @@ from warp_lint.findings import Position
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _LINE_END_BYTES = re.compile(rb"\r\n?|\n")
+_IMPORTED = re.compile(rb"import(?=[ \t(])[ \t]*(\([^)]*\)|[^\r\n;#(]+)")
+# The name itself, not the one it is given after ``as``.
+_IMPORTED_NAME = re.compile(rb"([\w.\x80-\xff]+|\*)(?:[ \t]+as[ \t]+[\w\x80-\xff]+)?")
 
 
 class SourceError(Exception):
@@ -130,8 +134,34 @@ class Source:
 
 
 def concerns_warp(data: bytes) -> bool:
-    """Whether a file may hold anything that the rules look at; a cheap test on the raw bytes."""
+    """Whether a file names Warp, by its name or by the alias that everyone gives it.
+
+    A file that does neither cannot define a kernel or set an option, but it can pass one on: a package's
+    ``__init__`` that re-exports kernels, a helper that hands a kernel to another helper. Whether it does
+    is no property of its bytes: it matters when it imports, by whatever way, from a file that matters.
+    `imported_modules` tells that without parsing.
+    """
     return b"warp" in data or b"wp" in data
+
+
+def imported_modules(data: bytes) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What the import statements of a file name: a module with its leading dots, and the names taken from
+    it (none for a plain ``import``; they may be submodules, or ``*``).
+
+    A guess on the raw bytes, several hundred times faster than parsing. It sees imports under ``if``,
+    ``try`` and in functions, and takes for imports what stands in a string like one; it misses computed
+    imports.
+    """
+    for match in _IMPORTED.finditer(data):
+        before = data[data.rfind(b"\n", 0, match.start()) + 1 : match.start()].split()
+        names = _IMPORTED_NAME.findall(match[1])
+        if before[-2:-1] == [b"from"]:
+            yield (
+                before[-1].decode("utf-8", "replace"),
+                tuple(name.decode("utf-8", "replace") for name in names),
+            )
+        elif not before or before[-1].endswith((b":", b";")):
+            yield from ((name.decode("utf-8", "replace"), ()) for name in names)
 
 
 def _line_starts(text: str) -> list[int]:
