@@ -1,0 +1,257 @@
+"""One walk over a tree for many visitors.
+
+`libcst.CSTNode.visit` rebuilds every node it leaves and enters every blank and comma: it costs as much as
+the parse. This walk rebuilds nothing and enters only nodes that say something, so it costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import libcst
+
+_Method = Callable[[Any], Any]
+
+CHILD_FIELDS: dict[str, tuple[str, ...]] = {
+    "AnnAssign": ("target", "annotation", "value"),
+    "Annotation": ("annotation",),
+    "Arg": ("keyword", "value"),
+    "AsName": ("name",),
+    "Assert": ("test", "msg"),
+    "Assign": ("targets", "value"),
+    "AssignTarget": ("target",),
+    "Attribute": ("value", "attr"),
+    "AugAssign": ("target", "value"),
+    "Await": ("expression",),
+    "BinaryOperation": ("left", "right"),
+    "BooleanOperation": ("left", "right"),
+    "Break": (),
+    "Call": ("func", "args"),
+    "ClassDef": ("decorators", "name", "type_parameters", "bases", "keywords", "body"),
+    "CompFor": ("target", "iter", "ifs", "inner_for_in"),
+    "CompIf": ("test",),
+    "Comparison": ("left", "comparisons"),
+    "ComparisonTarget": ("comparator",),
+    "ConcatenatedString": ("left", "right"),
+    "Continue": (),
+    "Decorator": ("decorator",),
+    "Del": ("target",),
+    "Dict": ("elements",),
+    "DictComp": ("key", "value", "for_in"),
+    "DictElement": ("key", "value"),
+    "Element": ("value",),
+    "Ellipsis": (),
+    "Else": ("body",),
+    "ExceptHandler": ("type", "name", "body"),
+    "ExceptStarHandler": ("type", "name", "body"),
+    "Expr": ("value",),
+    "Finally": ("body",),
+    "Float": (),
+    "For": ("target", "iter", "body", "orelse"),
+    "FormattedString": ("parts",),
+    "FormattedStringExpression": ("expression", "format_spec"),
+    "FormattedStringText": (),
+    "From": ("item",),
+    "FunctionDef": ("decorators", "name", "type_parameters", "params", "returns", "body"),
+    "GeneratorExp": ("elt", "for_in"),
+    "Global": ("names",),
+    "If": ("test", "body", "orelse"),
+    "IfExp": ("body", "test", "orelse"),
+    "Imaginary": (),
+    "Import": ("names",),
+    "ImportAlias": ("name", "asname"),
+    "ImportFrom": ("module", "names"),
+    "ImportStar": (),
+    "IndentedBlock": ("body",),
+    "Index": ("value",),
+    "Integer": (),
+    "Lambda": ("params", "body"),
+    "LazyImport": ("names",),
+    "LazyImportFrom": ("module", "names"),
+    "List": ("elements",),
+    "ListComp": ("elt", "for_in"),
+    "Match": ("subject", "cases"),
+    "MatchAs": ("pattern", "name"),
+    "MatchCase": ("pattern", "guard", "body"),
+    "MatchClass": ("cls", "patterns", "kwds"),
+    "MatchKeywordElement": ("key", "pattern"),
+    "MatchList": ("patterns",),
+    "MatchMapping": ("elements", "rest"),
+    "MatchMappingElement": ("key", "pattern"),
+    "MatchOr": ("patterns",),
+    "MatchOrElement": ("pattern",),
+    "MatchSequenceElement": ("value",),
+    "MatchSingleton": ("value",),
+    "MatchStar": ("name",),
+    "MatchTuple": ("patterns",),
+    "MatchValue": ("value",),
+    "Module": ("body",),
+    "Name": (),
+    "NameItem": ("name",),
+    "NamedExpr": ("target", "value"),
+    "Nonlocal": ("names",),
+    "Param": ("name", "annotation", "default"),
+    "ParamSlash": (),
+    "ParamSpec": ("name",),
+    "ParamStar": (),
+    "Parameters": ("posonly_params", "posonly_ind", "params", "star_arg", "kwonly_params", "star_kwarg"),
+    "Pass": (),
+    "Raise": ("exc", "cause"),
+    "Return": ("value",),
+    "Set": ("elements",),
+    "SetComp": ("elt", "for_in"),
+    "SimpleStatementLine": ("body",),
+    "SimpleStatementSuite": ("body",),
+    "SimpleString": (),
+    "Slice": ("lower", "upper", "step"),
+    "StarredDictComp": ("value", "for_in"),
+    "StarredDictElement": ("value",),
+    "StarredElement": ("value",),
+    "Subscript": ("value", "slice"),
+    "SubscriptElement": ("slice",),
+    "TemplatedString": ("parts",),
+    "TemplatedStringExpression": ("expression", "format_spec"),
+    "TemplatedStringText": (),
+    "Try": ("body", "handlers", "orelse", "finalbody"),
+    "TryStar": ("body", "handlers", "orelse", "finalbody"),
+    "Tuple": ("elements",),
+    "TypeAlias": ("name", "type_parameters", "value"),
+    "TypeParam": ("param", "default"),
+    "TypeParameters": ("params",),
+    "TypeVar": ("name", "bound"),
+    "TypeVarTuple": ("name",),
+    "UnaryOperation": ("expression",),
+    "While": ("test", "body", "orelse"),
+    "With": ("items", "body"),
+    "WithItem": ("item", "asname"),
+    "Yield": ("value",),
+}
+"""The classes of nodes that the walk enters, and their children in the order of the text.
+
+Left out: whitespace, comments, punctuation, operators and keywords, all of which their parent tells.
+"""
+
+
+def walk(module: libcst.Module, visitors: Sequence[libcst.CSTVisitor]) -> None:
+    """Call the ``visit_*`` and ``leave_*`` methods of many visitors, as `libcst.CSTNode.visit` would.
+
+    Nodes come in the order of the text; at each, the visitors are called in the order given. A visitor
+    whose ``visit_*`` method returns False is not shown what is below the node, but still leaves the node.
+    The methods of attributes (``visit_If_body``, ``leave_If_body``) are called around each attribute in
+    `CHILD_FIELDS`, also where it is None. Never called: methods for classes and attributes that are not in
+    `CHILD_FIELDS`, ``on_visit``, ``on_leave`` and their like.
+
+    The walk does not recurse: no depth of a tree is too much for it.
+    """
+    plans = _Plans(tuple(visitors))
+    stack: list[Any] = [module]
+    pop, push, extend = stack.pop, stack.append, stack.extend
+    while stack:
+        node = pop()
+        kind = node.__class__
+        if kind is tuple:
+            extend(node[::-1])
+            continue
+        if kind is _Calls:
+            methods, node, plans = node
+            for method in methods:
+                method(node)
+            continue
+        visits, leaves, children = plans[kind]
+        if visits:
+            refusing = [visitor for visitor, method in visits if method(node) is False]
+            if leaves or refusing:
+                push(_Calls(leaves, node, plans))
+            if refusing:
+                plans = plans.without(refusing)
+                children = plans[kind].children
+        elif leaves:
+            push(_Calls(leaves, node, plans))
+        if children is not None:
+            push(children(node))
+
+
+class _Calls(NamedTuple):
+    """Stands on the stack of the walk among the nodes: methods to call next, and the plans from there on."""
+
+    methods: tuple[_Method, ...]
+    node: libcst.CSTNode
+    plans: _Plans
+
+
+class _Plan(NamedTuple):
+    """What to do at a node of one class."""
+
+    visits: tuple[tuple[libcst.CSTVisitor, _Method], ...]
+    leaves: tuple[_Method, ...]
+    children: Callable[[libcst.CSTNode], Any] | None
+    """Gives a child, or a tuple of children and `_Calls`; None where nothing is below or nobody looks."""
+
+
+class _Plans(dict[type, _Plan]):
+    """The plan of every class for some visitors, made when the class is met first."""
+
+    def __init__(self, visitors: tuple[libcst.CSTVisitor, ...]) -> None:
+        super().__init__()
+        self._visitors = visitors
+        self._fewer: dict[tuple[int, ...], _Plans] = {}
+
+    def without(self, refusing: list[libcst.CSTVisitor]) -> _Plans:
+        """The plans for the other visitors."""
+        key = tuple(map(id, refusing))
+        if key not in self._fewer:
+            self._fewer[key] = _Plans(tuple(visitor for visitor in self._visitors if id(visitor) not in key))
+        return self._fewer[key]
+
+    def __missing__(self, kind: type) -> _Plan:
+        plan = self[kind] = self._plan(kind)
+        return plan
+
+    def _plan(self, kind: type) -> _Plan:
+        if kind is type(None) or kind is libcst.MaybeSentinel or not self._visitors:
+            return _Plan((), (), None)
+        name = kind.__name__
+        fields = CHILD_FIELDS.get(name)
+        children: Callable[[libcst.CSTNode], Any] | None
+        if fields is None:  # a class of a newer LibCST
+            children = attrgetter("children")
+        elif not fields:
+            children = None
+        elif any(self._methods(f"{hook}_{name}_{field}") for hook in ("visit", "leave") for field in fields):
+            children = self._children_with_calls(name, fields)
+        else:
+            children = attrgetter(*fields)
+        leaves = tuple(method for _, method in self._methods(f"leave_{name}"))
+        return _Plan(self._methods(f"visit_{name}"), leaves, children)
+
+    def _children_with_calls(
+        self, name: str, fields: tuple[str, ...]
+    ) -> Callable[[libcst.CSTNode], tuple[Any, ...]]:
+        hooked = [
+            (
+                tuple(method for _, method in self._methods(f"visit_{name}_{field}")),
+                attrgetter(field),
+                tuple(method for _, method in self._methods(f"leave_{name}_{field}")),
+            )
+            for field in fields
+        ]
+
+        def children(node: libcst.CSTNode) -> tuple[Any, ...]:
+            return tuple(
+                part
+                for before, get, after in hooked
+                for part in (_Calls(before, node, self), get(node), _Calls(after, node, self))
+            )
+
+        return children
+
+    def _methods(self, name: str) -> tuple[tuple[libcst.CSTVisitor, _Method], ...]:
+        """The methods of that name, without those that LibCST's base class has for every node."""
+        found = [(visitor, getattr(visitor, name, None)) for visitor in self._visitors]
+        return tuple(
+            (visitor, method)
+            for visitor, method in found
+            if method is not None and not getattr(method, "_is_no_op", False)
+        )
