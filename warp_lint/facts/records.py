@@ -66,6 +66,8 @@ class ScopeFact(msgspec.Struct):
     """The enclosing scope; -1 for the module."""
     span: Span
     """The whole statement, decorators included."""
+    header_span: Span
+    """From the first decorator to the colon before the body."""
     name_span: Span
     block: int
     order: int
@@ -86,7 +88,7 @@ class BlockKind(str, enum.Enum):
     BODY = "body"
     """The body of a scope."""
     BRANCH = "branch"
-    """One branch of an ``if``/``elif``/``else``, ``match`` or conditional expression."""
+    """One branch of an ``if``/``elif``/``else`` or ``match``."""
     LOOP = "loop"
     LOOP_ELSE = "loop-else"
     TRY = "try"
@@ -229,28 +231,18 @@ class DeviceCall(msgspec.Struct, frozen=True):
 class DeviceCode(msgspec.Struct, frozen=True):
     """What is kept of the body of a function that looks like Warp device code.
 
-    A function is taken for device code when one of its decorators ends in a name that contains
-    ``kernel`` or ``func`` (``wp.kernel``, ``@warp_kernel("name")``, ``@wp.func``), or when its
-    parameters are annotated with Warp arrays and nothing else says otherwise.
+    A function may be device code when the last part of one of its decorators contains ``kernel`` or
+    ``func`` (``wp.kernel``, ``@warp_kernel("name")``, ``@wp.func``), or when a parameter is annotated
+    with an array. When that last part *is* ``kernel`` or ``func…`` the body holds no host facts.
     """
 
     scope: int
     names: tuple[str, ...]
     """Names read in the body that the body does not bind, in order of first use; annotations included."""
     calls: tuple[DeviceCall, ...]
-    """Calls whose arguments rules read: ``tile_*``, ``static`` and project functions, in order."""
+    """Every call by a name or dotted name, in order; arguments only of ``tile_*`` and ``static``."""
     loops: tuple[DeviceLoop, ...]
     statements: int
-    has_float: bool
-    """False when every annotation and literal seen is an integer or truth value."""
-
-
-class StructuredComment(msgspec.Struct, frozen=True):
-    """A comment that speaks to a linter: ``# noqa…`` or ``# warp-lint:…``."""
-
-    text: str
-    span: Span
-    own_line: bool
 
 
 class FileFacts(msgspec.Struct):
@@ -267,8 +259,6 @@ class FileFacts(msgspec.Struct):
     calls: list[CallFact] = []
     returns: list[ReturnFact] = []
     device_code: list[DeviceCode] = []
-    statements: list[Span] = []
-    """The simple statements and decorated definitions that hold a fact, for suppression by line."""
 
     def position(self, offset: int) -> Position:
         """The line and column of a code-point offset."""

@@ -52,10 +52,20 @@ class Starred(_Expression, frozen=True):
     value: Expression
 
 
-class Mapping(_Expression, frozen=True):
-    """A dict display; a key of None stands for ``**value``."""
+class MappingItem(msgspec.Struct, frozen=True, array_like=True):
+    """``key: value`` in a dict display; a key of None stands for ``**value``. ``start`` and ``end`` are the
+    offsets of the item."""
 
-    items: tuple[tuple[Expression | None, Expression], ...]
+    key: Expression | None
+    value: Expression
+    start: int
+    end: int
+
+
+class Mapping(_Expression, frozen=True):
+    """A dict display."""
+
+    items: tuple[MappingItem, ...]
 
 
 class Conditional(_Expression, frozen=True):

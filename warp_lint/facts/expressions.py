@@ -1,0 +1,301 @@
+"""From LibCST expression nodes to expression facts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import libcst as cst
+
+from warp_lint.facts.context import Context
+from warp_lint.facts.values import (
+    Attribute,
+    CallReference,
+    Comprehension,
+    Conditional,
+    Constant,
+    Expression,
+    FormattedString,
+    Lambda,
+    Mapping,
+    MappingItem,
+    Name,
+    Opaque,
+    Operation,
+    Sequence,
+    Starred,
+    Subscript,
+)
+from warp_lint.facts.walk import CHILD_FIELDS
+
+_LONGEST_STRING = 1000
+"""Longer strings are never a name, an option or a path; their text is not kept."""
+
+
+def expression(node: cst.BaseExpression, context: Context) -> Expression:
+    """The fact for an expression whose calls the walk has already left."""
+    builder = _BUILDERS.get(type(node))
+    return builder(node, context) if builder is not None else Opaque(tuple(names_read(node)))
+
+
+def names_read(node: cst.CSTNode) -> Iterator[str]:
+    """The names that an expression reads, each once, in the order of the text."""
+    return iter(dict.fromkeys(_names(node)))
+
+
+def _names(node: cst.CSTNode) -> Iterator[str]:
+    match node:
+        case cst.Name():
+            yield node.value
+        case cst.Attribute():
+            yield from _names(node.value)
+        case cst.Arg():
+            yield from _names(node.value)
+        case _:
+            for field in CHILD_FIELDS.get(type(node).__name__, ()):
+                value = getattr(node, field)
+                for child in value if isinstance(value, (tuple, list)) else (value,):
+                    if isinstance(child, cst.CSTNode):
+                        yield from _names(child)
+
+
+def dotted_name(node: cst.BaseExpression) -> str:
+    """``a.b.c`` for a chain of attributes that begins with a name; empty for anything else."""
+    parts: list[str] = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    if not isinstance(node, cst.Name):
+        return ""
+    parts.append(node.value)
+    return ".".join(reversed(parts))
+
+
+def _name(node: cst.Name, _context: Context) -> Expression:
+    match node.value:
+        case "True":
+            return Constant(True)
+        case "False":
+            return Constant(False)
+        case "None":
+            return Constant(None)
+        case identifier:
+            return Name(identifier)
+
+
+def _attribute(node: cst.Attribute, context: Context) -> Expression:
+    return Attribute(expression(node.value, context), node.attr.value)
+
+
+def _number(node: cst.Integer | cst.Float, _context: Context) -> Expression:
+    value = ast.literal_eval(node.value)
+    # Records are stored as JSON, whose readers agree only on 64 bits.
+    if isinstance(value, int) and value.bit_length() > 63:
+        return Opaque()
+    return Constant(value)
+
+
+def _string(node: cst.SimpleString | cst.ConcatenatedString, context: Context) -> Expression:
+    if isinstance(node, cst.ConcatenatedString):
+        left, right = expression(node.left, context), expression(node.right, context)
+        match left, right:
+            case Constant(value=str(first)), Constant(value=str(second)):
+                return Constant(first + second)
+            case _:
+                return FormattedString((left, right))
+    try:
+        value = node.evaluated_value
+    except (SyntaxError, ValueError):
+        return Opaque()
+    if isinstance(value, str) and len(value) <= _LONGEST_STRING and _is_encodable(value):
+        return Constant(value)
+    return Opaque()
+
+
+def _is_encodable(value: str) -> bool:
+    """Whether a string can be stored: an escaped lone surrogate cannot."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _formatted_string(node: cst.FormattedString, context: Context) -> Expression:
+    parts: list[Expression] = []
+    for part in node.parts:
+        if isinstance(part, cst.FormattedStringText):
+            text = part.value
+            parts.append(Constant(text) if len(text) <= _LONGEST_STRING and _is_encodable(text) else Opaque())
+        elif isinstance(part, cst.FormattedStringExpression):
+            parts.append(expression(part.expression, context))
+    return FormattedString(tuple(parts))
+
+
+def _call(node: cst.Call, context: Context) -> Expression:
+    index = context.call_indices.get(node)
+    return CallReference(index) if index is not None else Opaque(tuple(names_read(node)))
+
+
+def _subscript(node: cst.Subscript, context: Context) -> Expression:
+    items = [_slice_item(element.slice, context) for element in node.slice]
+    index = items[0] if len(items) == 1 and not _has_comma(node) else Sequence("tuple", tuple(items))
+    return Subscript(expression(node.value, context), index)
+
+
+def _has_comma(node: cst.Subscript) -> bool:
+    return isinstance(node.slice[-1].comma, cst.Comma)
+
+
+def _slice_item(node: cst.BaseSlice, context: Context) -> Expression:
+    if isinstance(node, cst.Index):
+        item = expression(node.value, context)
+        return Starred(item) if node.star else item
+    return Opaque(tuple(names_read(node)))
+
+
+def _sequence(node: cst.Tuple | cst.List | cst.Set, context: Context) -> Expression:
+    kind = type(node).__name__.lower()
+    return Sequence(kind, tuple(_element(item, context) for item in node.elements))
+
+
+def _element(node: cst.BaseElement, context: Context) -> Expression:
+    value = expression(node.value, context)
+    return Starred(value) if isinstance(node, cst.StarredElement) else value
+
+
+def _mapping(node: cst.Dict, context: Context) -> Expression:
+    return Mapping(tuple(_mapping_item(item, context) for item in node.elements))
+
+
+def _mapping_item(node: cst.BaseDictElement, context: Context) -> MappingItem:
+    key = node.key if isinstance(node, cst.DictElement) else None
+    return MappingItem(
+        expression(key, context) if key is not None else None,
+        expression(node.value, context),
+        context.span(node.value if key is None else key).start,
+        context.span(node.value).end,
+    )
+
+
+def _conditional(node: cst.IfExp, context: Context) -> Expression:
+    return Conditional(
+        expression(node.test, context), expression(node.body, context), expression(node.orelse, context)
+    )
+
+
+def _operation(node: cst.BinaryOperation | cst.BooleanOperation, context: Context) -> Expression:
+    operator = _OPERATORS[type(node.operator)]
+    return Operation(operator, (expression(node.left, context), expression(node.right, context)))
+
+
+def _unary(node: cst.UnaryOperation, context: Context) -> Expression:
+    operand = expression(node.expression, context)
+    match _OPERATORS[type(node.operator)], operand:
+        case "-", Constant(value=int() | float() as number) if not isinstance(number, bool):
+            return Constant(-number)
+        case operator, _:
+            return Operation(operator, (operand,))
+
+
+def _comparison(node: cst.Comparison, context: Context) -> Expression:
+    if len(node.comparisons) != 1:
+        return Opaque(tuple(names_read(node)))
+    target = node.comparisons[0]
+    operator = _OPERATORS[type(target.operator)]
+    return Operation(operator, (expression(node.left, context), expression(target.comparator, context)))
+
+
+def _lambda(node: cst.Lambda, context: Context) -> Expression:
+    scope = context.scope_indices.get(node)
+    return Lambda(scope) if scope is not None else Opaque(tuple(names_read(node)))
+
+
+def _comprehension(node: cst.BaseComp, context: Context) -> Expression:
+    scope = context.scope_indices.get(node)
+    if scope is None:
+        return Opaque(tuple(names_read(node)))
+    element: Expression
+    if isinstance(node, cst.DictComp):
+        element = Sequence("tuple", (expression(node.key, context), expression(node.value, context)))
+    else:
+        assert isinstance(node, cst.BaseSimpleComp)
+        element = expression(node.elt, context)
+    return Comprehension(_COMPREHENSIONS[type(node)], element, scope)
+
+
+def _named(node: cst.NamedExpr, context: Context) -> Expression:
+    return expression(node.value, context)
+
+
+def _awaited(node: cst.Await, context: Context) -> Expression:
+    return expression(node.expression, context)
+
+
+_OPERATORS: dict[type[cst.CSTNode], str] = {
+    cst.Add: "+",
+    cst.Subtract: "-",
+    cst.Multiply: "*",
+    cst.Divide: "/",
+    cst.FloorDivide: "//",
+    cst.Modulo: "%",
+    cst.Power: "**",
+    cst.MatrixMultiply: "@",
+    cst.LeftShift: "<<",
+    cst.RightShift: ">>",
+    cst.BitAnd: "&",
+    cst.BitOr: "|",
+    cst.BitXor: "^",
+    cst.And: "and",
+    cst.Or: "or",
+    cst.Not: "not",
+    cst.Minus: "-",
+    cst.Plus: "+",
+    cst.BitInvert: "~",
+    cst.Equal: "==",
+    cst.NotEqual: "!=",
+    cst.LessThan: "<",
+    cst.LessThanEqual: "<=",
+    cst.GreaterThan: ">",
+    cst.GreaterThanEqual: ">=",
+    cst.Is: "is",
+    cst.IsNot: "is not",
+    cst.In: "in",
+    cst.NotIn: "not in",
+}
+
+_COMPREHENSIONS: dict[type[cst.CSTNode], str] = {
+    cst.ListComp: "list",
+    cst.SetComp: "set",
+    cst.DictComp: "dict",
+    cst.GeneratorExp: "generator",
+}
+
+_BUILDERS: dict[type[cst.CSTNode], Callable[[Any, Context], Expression]] = {
+    cst.Name: _name,
+    cst.Attribute: _attribute,
+    cst.Integer: _number,
+    cst.Float: _number,
+    cst.SimpleString: _string,
+    cst.ConcatenatedString: _string,
+    cst.FormattedString: _formatted_string,
+    cst.Call: _call,
+    cst.Subscript: _subscript,
+    cst.Tuple: _sequence,
+    cst.List: _sequence,
+    cst.Set: _sequence,
+    cst.Dict: _mapping,
+    cst.IfExp: _conditional,
+    cst.BinaryOperation: _operation,
+    cst.BooleanOperation: _operation,
+    cst.UnaryOperation: _unary,
+    cst.Comparison: _comparison,
+    cst.Lambda: _lambda,
+    cst.ListComp: _comprehension,
+    cst.SetComp: _comprehension,
+    cst.DictComp: _comprehension,
+    cst.GeneratorExp: _comprehension,
+    cst.NamedExpr: _named,
+    cst.Await: _awaited,
+}

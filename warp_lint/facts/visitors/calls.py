@@ -1,0 +1,61 @@
+"""Calls: who is called, with what, and what becomes of the value."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from warp_lint.facts.context import Context, HostVisitor
+from warp_lint.facts.expressions import expression
+from warp_lint.facts.records import Argument, CallFact
+
+
+class CallsVisitor(HostVisitor):
+    """Records every call of host code when it is left: after its arguments, before what uses its value."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._contexts: dict[cst.CSTNode, str] = {}
+
+    def visit_Expr(self, node: cst.Expr) -> None:
+        self._contexts[node.value] = "statement"
+
+    def visit_Return(self, node: cst.Return) -> None:
+        if node.value is not None:
+            self._contexts[node.value] = "return"
+
+    def visit_Await(self, node: cst.Await) -> None:
+        self._contexts[node.expression] = "await"
+
+    def visit_WithItem(self, node: cst.WithItem) -> None:
+        self._contexts[node.item] = "with"
+
+    def visit_Decorator(self, node: cst.Decorator) -> None:
+        self.context.statement_span = self.context.span(node)
+        self._contexts[node.decorator] = "decorator"
+
+    def leave_Call(self, original_node: cst.Call) -> None:
+        context = self.context
+        context.call_indices[original_node] = len(context.facts.calls)
+        context.facts.calls.append(
+            CallFact(
+                function=expression(original_node.func, context),
+                arguments=tuple(self._argument(argument) for argument in original_node.args),
+                span=context.span(original_node),
+                function_span=context.span(original_node.func),
+                statement_span=context.statement_span,
+                scope=context.scope,
+                block=context.block,
+                order=context.next_order(),
+                context=self._contexts.pop(original_node, ""),
+            )
+        )
+
+    def _argument(self, node: cst.Arg) -> Argument:
+        context = self.context
+        keyword = node.keyword.value if node.keyword is not None else node.star or None
+        return Argument(
+            value=expression(node.value, context),
+            keyword=keyword,
+            span=context.span(node),
+            value_span=context.span(node.value),
+        )

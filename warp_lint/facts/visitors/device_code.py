@@ -1,0 +1,197 @@
+"""Kernels and other device functions: what their bodies read and call."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from warp_lint.facts.context import Context
+from warp_lint.facts.expressions import dotted_name, expression
+from warp_lint.facts.records import Argument, DeviceCall, DeviceCode, DeviceLoop
+from warp_lint.facts.values import Attribute, Expression, Name
+
+_DEVICE_DECORATORS = frozenset({"kernel", "func", "func_native", "func_grad", "func_replay"})
+
+
+class _Body:
+    """One function that is being looked at."""
+
+    def __init__(self, node: cst.FunctionDef) -> None:
+        self.node = node
+        self.names: dict[str, None] = {}
+        self.bound: set[str] = {parameter.name.value for parameter in _parameters(node.params)}
+        self.calls: list[DeviceCall] = []
+        self.loops: list[DeviceLoop] = []
+        self.loop_stack: list[int] = []
+        self.statements = 0
+
+
+class DeviceCodeVisitor(cst.CSTVisitor):
+    """Summarises the functions that look like device code, and tells the host visitors to leave the bodies of
+    those that surely are alone."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__()
+        self.context = context
+        self._bodies: list[_Body] = []
+        self._not_read: set[cst.CSTNode] = set()
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
+        last_parts = [_last_part(decorator.decorator) for decorator in node.decorators]
+        if any(part in _DEVICE_DECORATORS for part in last_parts):
+            self.context.device_suites.add(node.body)
+        elif not any("kernel" in part or "func" in part for part in last_parts) and not _takes_arrays(node):
+            return
+        self._bodies.append(_Body(node))
+
+    def leave_FunctionDef(self, original_node: cst.FunctionDef) -> None:
+        if not self._bodies or self._bodies[-1].node is not original_node:
+            return
+        body = self._bodies.pop()
+        scope = self.context.scope_indices.get(original_node)
+        names = [name for name in body.names if name not in body.bound]
+        if scope is not None:
+            self.context.facts.device_code.append(
+                DeviceCode(
+                    scope=scope,
+                    names=tuple(names),
+                    calls=tuple(body.calls),
+                    loops=tuple(body.loops),
+                    statements=body.statements,
+                )
+            )
+        if self._bodies:
+            # What an inner function reads from outside, the function around it reads as well.
+            self._bodies[-1].names.update(dict.fromkeys(names))
+            self._bodies[-1].bound.add(original_node.name.value)
+
+    def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> None:
+        if self._bodies:
+            self._bodies[-1].statements += len(node.body)
+
+    def visit_Attribute(self, node: cst.Attribute) -> None:
+        if self._bodies:
+            self._not_read.add(node.attr)
+
+    def visit_Arg(self, node: cst.Arg) -> None:
+        if self._bodies and node.keyword is not None:
+            self._not_read.add(node.keyword)
+
+    def visit_Param(self, node: cst.Param) -> None:
+        if self._bodies:
+            self._not_read.add(node.name)
+
+    def visit_Name(self, node: cst.Name) -> None:
+        if self._bodies and node not in self._not_read:
+            body = self._bodies[-1]
+            if node is not body.node.name:
+                body.names.setdefault(node.value)
+
+    def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
+        self._bind(node.target)
+
+    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
+        self._bind(node.target)
+
+    def visit_AugAssign(self, node: cst.AugAssign) -> None:
+        self._bind(node.target)
+
+    def visit_CompFor(self, node: cst.CompFor) -> None:
+        self._bind(node.target)
+
+    def visit_For(self, node: cst.For) -> None:
+        self._bind(node.target)
+        match node.iter:
+            case cst.Call(func=cst.Name(value="range"), args=arguments) if self._bodies:
+                body = self._bodies[-1]
+                parent = body.loop_stack[-1] if body.loop_stack else -1
+                body.loop_stack.append(len(body.loops))
+                body.loops.append(
+                    DeviceLoop(
+                        arguments=tuple(expression(argument.value, self.context) for argument in arguments),
+                        target=dotted_name(node.target),
+                        span=self.context.span(node),
+                        parent=parent,
+                        statements=body.statements,
+                    )
+                )
+
+    def leave_For(self, original_node: cst.For) -> None:
+        match original_node.iter:
+            case cst.Call(func=cst.Name(value="range")) if self._bodies:
+                body = self._bodies[-1]
+                index = body.loop_stack.pop()
+                loop = body.loops[index]
+                body.loops[index] = DeviceLoop(
+                    loop.arguments, loop.target, loop.span, loop.parent, body.statements - loop.statements
+                )
+
+    def leave_Call(self, original_node: cst.Call) -> None:
+        if not self._bodies:
+            return
+        function = dotted_name(original_node.func)
+        if not function:
+            return
+        body = self._bodies[-1]
+        last_part = function.rpartition(".")[2]
+        arguments: tuple[Argument, ...] = ()
+        if last_part == "static" or last_part.startswith("tile_"):
+            arguments = tuple(self._argument(argument) for argument in original_node.args)
+        body.calls.append(
+            DeviceCall(
+                function=_reference(function),
+                arguments=arguments,
+                span=self.context.span(original_node),
+                loop=body.loop_stack[-1] if body.loop_stack else -1,
+            )
+        )
+
+    def _argument(self, node: cst.Arg) -> Argument:
+        keyword = node.keyword.value if node.keyword is not None else node.star or None
+        return Argument(
+            expression(node.value, self.context), keyword, self.context.span(node), self.context.span(node.value)
+        )
+
+    def _bind(self, target: cst.CSTNode) -> None:
+        if not self._bodies:
+            return
+        match target:
+            case cst.Name():
+                self._bodies[-1].bound.add(target.value)
+            case cst.Tuple() | cst.List():
+                for element in target.elements:
+                    self._bind(element.value)
+
+
+def _reference(dotted: str) -> Expression:
+    first, *rest = dotted.split(".")
+    reference: Expression = Name(first)
+    for attribute in rest:
+        reference = Attribute(reference, attribute)
+    return reference
+
+
+def _last_part(decorator: cst.BaseExpression) -> str:
+    while isinstance(decorator, cst.Call):
+        decorator = decorator.func
+    match decorator:
+        case cst.Attribute():
+            return decorator.attr.value
+        case cst.Name():
+            return decorator.value
+        case _:
+            return ""
+
+
+def _parameters(parameters: cst.Parameters) -> list[cst.Param]:
+    return [*parameters.posonly_params, *parameters.params, *parameters.kwonly_params]
+
+
+def _takes_arrays(node: cst.FunctionDef) -> bool:
+    """Whether a parameter's annotation names an array type (``wp.array(dtype=…)``, ``wp.array2d[float]``)."""
+    for parameter in _parameters(node.params):
+        annotation = parameter.annotation.annotation if parameter.annotation is not None else None
+        while isinstance(annotation, (cst.Call, cst.Subscript)):
+            annotation = annotation.func if isinstance(annotation, cst.Call) else annotation.value
+        if isinstance(annotation, cst.Attribute) and "array" in annotation.attr.value:
+            return True
+    return False
