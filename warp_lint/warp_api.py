@@ -336,6 +336,7 @@ FUNCTIONS: tuple[Function, ...] = (
     Function("Launch.launch", Role.LAUNCH, _parameters("stream")),
     Function("jax_kernel", Role.WRAP, _JAX_KERNEL, since=(1, 14)),
     Function("jax_experimental.ffi.jax_kernel", Role.WRAP, _JAX_KERNEL, since=(1, 7), until=(1, 18)),
+    Function("jax_experimental.jax_kernel", Role.WRAP, _JAX_KERNEL, since=(1, 10), until=(1, 18)),
     Function(
         "load_module",
         Role.LOAD,
@@ -400,9 +401,7 @@ FUNCTIONS: tuple[Function, ...] = (
     Function("func_grad", Role.DIFFERENTIATE, _parameters("forward_fn")),
     Function("func_replay", Role.DIFFERENTIATE, _parameters("forward_fn")),
     Function("grad", Role.DIFFERENTIATE, _parameters("func", since=(1, 11)), since=(1, 11)),
-    Function(
-        "from_torch", Role.DIFFERENTIATE, _parameters("t", "dtype", "requires_grad", "grad", "return_ctype")
-    ),
+    Function("from_torch", Role.DIFFERENTIATE),
     Function("from_paddle", Role.DIFFERENTIATE, since=(1, 4)),
     Function("optim.Adam", Role.DIFFERENTIATE),
     Function("optim.SGD", Role.DIFFERENTIATE),
