@@ -20,6 +20,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from warp_lint.warp_api import NEWEST
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -30,9 +32,6 @@ if TYPE_CHECKING:
 
 SETTINGS_FILES = (".warp-lint.toml", "warp-lint.toml", "pyproject.toml")
 """The files that can hold settings; in one directory the first of them counts."""
-
-NEWEST_WARP = (1, 19)
-"""The Warp that is assumed when the project does not say which one it needs."""
 
 DEFAULT_EXCLUDE = (
     ".bzr",
@@ -173,6 +172,8 @@ class Settings:
     """
 
     root: str
+    file: str | None = None
+    """The absolute path of the settings file; None where there is none."""
     selections: tuple[Selection, ...] = ()
     """What is selected, in the order in which it was read: a later ``select`` starts anew."""
     selectors: tuple[SelectorUse, ...] = ()
@@ -222,7 +223,8 @@ class Settings:
 
     @classmethod
     def _of_section(cls, file: Path, section: Mapping[str, Any]) -> Settings:
-        return _about_project(cls(str(file.parent)).with_overrides(section, origin=str(file)))
+        settings = cls(str(file.parent), file=str(file))
+        return _about_project(settings.with_overrides(section, origin=str(file)))
 
     def with_overrides(
         self, table: Mapping[str, Any], *, origin: str = "command line", root: str | None = None
@@ -330,7 +332,7 @@ class Settings:
         """The oldest Warp that the project must run on, such as ``(1, 19)`` or ``(1, 10, 1)``."""
         if self.target != "auto":
             return _version(self.target)
-        return min(filter(None, map(_lower_bound, self.warp_requirements)), default=NEWEST_WARP)
+        return min(filter(None, map(_lower_bound, self.warp_requirements)), default=NEWEST)
 
     @property
     def is_library(self) -> bool:
