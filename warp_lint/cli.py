@@ -1,0 +1,323 @@
+"""The command line, with ruff's habits."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from warp_lint import __version__
+from warp_lint.reports import FORMATS
+from warp_lint.settings import Settings, SettingsError
+from warp_lint.trees import SettingsLookup, find_trees
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from warp_lint.rules.base import Rule
+    from warp_lint.run import Result
+
+CLEAN, FINDINGS, FAILURE = 0, 1, 2
+INTERRUPTED = 130
+"""128 and the number of the signal, as shells count it."""
+
+_STANDARD_INPUT = "-"
+_SECONDS_BEFORE_PROGRESS = 1.0
+
+
+def main() -> None:
+    """The console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # paths and sources hold what they hold
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Do what a command line asks for; returns the exit status."""
+    colour = False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
+    try:
+        status = commands.main(list(arguments), "warp-lint", standalone_mode=False, color=colour)
+    except click.ClickException as error:
+        error.show()
+        return FAILURE
+    except SettingsError as error:
+        _complain(str(error))
+        return FAILURE
+    except click.Abort:
+        return INTERRUPTED
+    return int(status or CLEAN)
+
+
+class _CheckByDefault(click.Group):
+    """A command line that names no command is one of ``check``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args or args[0] not in (*self.commands, "-h", "--help", "-V", "--version"):
+            args = ["check", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(
+    cls=_CheckByDefault,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="`warp-lint PATHS` is `warp-lint check PATHS`.",
+)
+@click.version_option(__version__, "-V", "--version")
+def commands() -> None:
+    """The linter that keeps GPU programs written with NVIDIA Warp fast to start."""
+
+
+def _split(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> list[str]:
+    return [part.strip() for value in values for part in value.split(",") if part.strip()]
+
+
+def _selectors(option: str, text: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    return click.option(option, metavar="CODES", multiple=True, callback=_split, help=text)
+
+
+@commands.command()
+@click.argument("paths", nargs=-1, type=click.Path())
+@_selectors("--select", "Codes, prefixes or names of the rules to run, with commas between, or ALL.")
+@_selectors("--ignore", "Rules to leave out.")
+@_selectors("--extend-select", "Rules to run beside those selected elsewhere.")
+@_selectors("--extend-ignore", "Rules to leave out beside those ignored elsewhere.")
+@click.option(
+    "--per-file-ignores",
+    metavar="PATTERN:CODE",
+    multiple=True,
+    callback=_split,
+    help="Rules to leave out in the files that match a pattern; pairs with commas between.",
+)
+@click.option(
+    "--output-format",
+    type=click.Choice(FORMATS),
+    help="How findings are printed. [default: full on a terminal, concise elsewhere]",
+)
+@click.option("-o", "--output-file", type=click.Path(dir_okay=False), help="Where findings go instead.")
+@click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
+@click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 also when there are findings.")
+@click.option(
+    "--config",
+    type=click.Path(exists=True, dir_okay=False),
+    help="A settings file that counts instead of the nearest one.",
+)
+@click.option("--isolated", is_flag=True, help="Read no settings file.")
+@click.option("--target-version", metavar="VERSION", help="The oldest Warp that the project must run on.")
+@click.option(
+    "--stdin-filename",
+    type=click.Path(),
+    help="The file that standard input is read for: it stands in this one's place in the project.",
+)
+@click.option("--show-files", is_flag=True, help="List the files that would be linted.")
+@click.option("--show-settings", is_flag=True, help="List the settings that count for the paths.")
+@click.option("-v", "--verbose", is_flag=True, help="Tell more about the run, on standard error.")
+@click.option("-q", "--quiet", is_flag=True, help="Print findings and errors, nothing else.")
+def check(paths: tuple[str, ...], **options: Any) -> int:
+    """Lint files and directories (by default the working directory, `-` for standard input).
+
+    Exit status: 0 nothing found, 1 findings, 2 something could not be read or done.
+    """
+    lookup = _settings_lookup(options)
+    texts: dict[str, bytes] = {}
+    if _STANDARD_INPUT in paths:
+        path = os.path.abspath(options["stdin_filename"] or _STANDARD_INPUT)  # noqa: PTH100 - resolves `..`
+        texts[path] = sys.stdin.buffer.read()
+        paths = tuple(path if given == _STANDARD_INPUT else given for given in paths)
+    paths = paths or (".",)
+    if options["show_settings"] or options["show_files"]:
+        shown = _settings_listed if options["show_settings"] else _files_listed
+        _print(shown(paths, lookup), None)
+        return CLEAN
+    return _check(paths, lookup, texts, options)
+
+
+def _check(
+    paths: Sequence[str], lookup: SettingsLookup, texts: Mapping[str, bytes], options: Mapping[str, Any]
+) -> int:
+    from warp_lint.run import lint
+
+    started = time.monotonic()
+    progress = _ProgressBar() if sys.stderr.isatty() and not options["quiet"] else None
+    try:
+        result = lint(paths, lookup, texts=texts, catch_crashes=True, progress=progress)
+    finally:
+        if progress:
+            progress.close()
+    for problem in result.problems:
+        _complain(problem.message)
+        if options["verbose"] and problem.details:
+            click.echo(problem.details, err=True)
+    if not result.files and not result.problems:
+        _warn("no Python files found under the given paths")
+    if options["verbose"]:
+        seconds = time.monotonic() - started
+        click.echo(f"{len(result.files)} files, {len(result.findings)} findings, {seconds:.2f} s", err=True)
+    _print(_report(result, options), options["output_file"])
+    if not result.is_complete:
+        return FAILURE
+    return FINDINGS if result.findings and not options["exit_zero"] else CLEAN
+
+
+def _settings_lookup(options: Mapping[str, Any]) -> SettingsLookup:
+    """The settings that the options of the command line ask for; raises `SettingsError`."""
+    overrides: dict[str, Any] = {
+        key: options[key.replace("-", "_")]
+        for key in ("select", "ignore", "extend-select", "extend-ignore", "target-version")
+        if options[key.replace("-", "_")]
+    }
+    if options["per_file_ignores"]:
+        overrides["per-file-ignores"] = _by_pattern(options["per_file_ignores"])
+    if options["isolated"] and options["config"]:
+        raise click.UsageError("--isolated and --config exclude each other")
+    given = None
+    if options["isolated"]:
+        given = Settings(str(Path.cwd()))
+    elif options["config"]:
+        given = Settings.read(options["config"])
+    return SettingsLookup(given, overrides)
+
+
+def _by_pattern(pairs: Iterable[str]) -> dict[str, list[str]]:
+    codes: dict[str, list[str]] = {}
+    for pair in pairs:
+        pattern, colon, code = pair.rpartition(":")
+        if not (pattern and colon and code):
+            raise click.BadParameter(f"{pair!r} is not PATTERN:CODE", param_hint="--per-file-ignores")
+        codes.setdefault(pattern, []).append(code.strip())
+    return codes
+
+
+def _report(result: Result, options: Mapping[str, Any]) -> Iterable[str]:
+    output_format, output_file = options["output_format"], options["output_file"]
+    closing = not options["quiet"]
+    if options["statistics"]:
+        from warp_lint.reports import statistics
+
+        if output_format == "json":
+            return [statistics.render_json(result)]
+        return statistics.render(result, closing=closing)
+    from warp_lint import reports
+
+    on_terminal = output_file is None and sys.stdout.isatty()
+    chosen = output_format or ("full" if on_terminal else "concise")
+    return reports.render(chosen, result, closing=closing)
+
+
+def _print(lines: Iterable[str], output_file: str | None) -> None:
+    """Write lines to a file, or to standard output for as long as somebody reads it."""
+    if output_file is not None:
+        text = "".join(f"{click.unstyle(line)}\n" for line in lines)
+        try:
+            Path(output_file).write_text(text, encoding="utf-8", errors="backslashreplace")
+        except OSError as error:
+            raise click.FileError(output_file, error.strerror) from error
+        return
+    try:
+        for line in lines:
+            click.echo(line)
+    except BrokenPipeError:
+        # The reader has seen enough. What Python still holds must not fail at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _files_listed(paths: Sequence[str], lookup: SettingsLookup) -> Iterable[str]:
+    trees, errors = find_trees(paths, lookup, whole_projects=False)
+    for error in errors:
+        _complain(f"{error.path}: {error.message}")
+    return sorted(file for tree in trees for file in tree.asked)
+
+
+def _settings_listed(paths: Sequence[str], lookup: SettingsLookup) -> Iterable[str]:
+    from warp_lint.rules import all_rules
+
+    for path in paths:
+        settings = lookup.nearest(path)
+        yield f"# Settings of {path}"
+        for field in dataclasses.fields(settings):
+            yield f"{field.name.replace('_', '-')} = {getattr(settings, field.name)!r}"
+        yield "# Rules"
+        for rule in all_rules().values():
+            if settings.enables(rule):
+                yield f"{rule.name} ({rule.code})"
+
+
+@commands.command()
+@click.argument("rule", required=False, metavar="CODE|NAME")
+@click.option("--all", "every", is_flag=True, help="Explain every rule.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def rule(rule: str | None, every: bool, output_format: str) -> int:
+    """Explain a rule: what it finds, why that is bad, and what to write instead."""
+    from warp_lint.rules import all_rules
+
+    rules = list(all_rules().values())
+    if every == (rule is not None):
+        raise click.UsageError("name one rule, or give --all")
+    chosen = [one for one in rules if every or rule in (one.code, one.name)]
+    if not chosen:
+        raise click.BadParameter(f"no rule has the code or name {rule!r}", param_hint="CODE|NAME")
+    _print(_explained(chosen, every, output_format), None)
+    return CLEAN
+
+
+def _explained(rules: Sequence[Rule], every: bool, output_format: str) -> Iterable[str]:
+    from warp_lint.reports import rule_page
+
+    if output_format == "json":
+        import json
+
+        pages = [rule_page.as_json(rule) for rule in rules]
+        yield json.dumps(pages if every else pages[0], indent=2)
+        return
+    for rule in rules:
+        page = rule_page.markdown(rule)
+        yield _drawn(page) if sys.stdout.isatty() else page
+
+
+def _drawn(markdown: str) -> str:
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console()
+    with console.capture() as capture:
+        console.print(Markdown(markdown))
+    return capture.get()
+
+
+class _ProgressBar:
+    """Shows on standard error how far a run is, once it has taken a while."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._bar: Progress | None = None
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._bar is None:
+            if time.monotonic() - self._started < _SECONDS_BEFORE_PROGRESS:
+                return
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._bar = Progress(console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task("Linting", total=total)
+            self._bar.start()
+        self._bar.update(self._task, completed=done, total=total)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _complain(message: str) -> None:
+    click.echo(f"{click.style('error', fg='red', bold=True)}: {message}", err=True)
+
+
+def _warn(message: str) -> None:
+    click.echo(f"{click.style('warning', fg='yellow', bold=True)}: {message}", err=True)

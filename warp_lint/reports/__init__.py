@@ -1,0 +1,22 @@
+"""The output formats. Each is a module of this package named after the format, with a `render`."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from warp_lint.run import Result
+
+FORMATS = ("full", "concise", "json")
+
+
+def render(output_format: str, result: Result, *, closing: bool) -> Iterator[str]:
+    """The lines of a report, with ANSI colours, for whoever prints them to keep or strip.
+
+    ``closing`` asks for the line that sums up, in the formats that people read.
+    """
+    module = importlib.import_module(f"{__name__}.{output_format}")
+    lines: Iterator[str] = module.render(result, closing=closing)
+    return lines

@@ -1,0 +1,64 @@
+"""The findings as one JSON array, in the shape of ``ruff check --output-format json``.
+
+What ruff does not have comes on top: ``level``, ``certainty``, ``related`` and ``redundant_builds``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from warp_lint.findings import Finding, Fix, Position, Range, Related
+
+if TYPE_CHECKING:
+    from warp_lint.run import Result
+
+
+def render(result: Result, *, closing: bool) -> Iterator[str]:  # noqa: ARG001 - JSON has no closing line
+    """The lines of the report."""
+    yield json.dumps([_finding(finding, result) for finding in result.findings], indent=2)
+
+
+def _finding(finding: Finding, result: Result) -> dict[str, Any]:
+    return {
+        "cell": None,  # of a notebook
+        "code": finding.code,
+        "name": finding.name,
+        "level": finding.level.value,
+        "severity": finding.level.value,
+        "certainty": finding.certainty.value,
+        "message": finding.message,
+        "filename": finding.location.path,
+        **_range(finding.location.range),
+        "fix": _fix(finding.fix, result) if finding.fix is not None else None,
+        "noqa_row": finding.location.range.start.line,
+        "redundant_builds": finding.redundant_builds,
+        "related": [_related(related) for related in finding.related],
+        "url": None,
+    }
+
+
+def _related(related: Related) -> dict[str, Any]:
+    return {
+        "message": related.message,
+        "filename": related.location.path,
+        **_range(related.location.range),
+    }
+
+
+def _fix(fix: Fix, result: Result) -> dict[str, Any]:
+    edits = []
+    for edit in fix.edits:
+        source = result.sources[edit.path]
+        place = Range(source.position(edit.start), source.position(edit.end))
+        edits.append({"content": edit.replacement, "filename": edit.path, **_range(place)})
+    return {"applicability": fix.applicability.value, "message": fix.title, "edits": edits}
+
+
+def _range(place: Range) -> dict[str, Any]:
+    return {"location": _position(place.start), "end_location": _position(place.end)}
+
+
+def _position(position: Position) -> dict[str, int]:
+    return {"row": position.line, "column": position.column}
