@@ -1,0 +1,342 @@
+"""Watches Warp from inside a program's process and writes what it did when the process ends.
+
+Nothing of the program changes and nothing of Warp is imported early: an import hook waits for the few
+files of Warp that matter and wraps their functions as soon as they have run. What Warp prints about its
+own work goes to stderr, so that stdout holds what the program prints. No kernel or module is referenced
+longer than a call takes, since Warp builds every kernel that is still alive.
+
+The environment says where to write and what else to do; see the names below.
+"""
+
+from __future__ import annotations
+
+import atexit
+import dataclasses
+import functools
+import importlib.machinery
+import inspect
+import json
+import os
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any
+
+from tests.proofs.recorder.cuda_builds import CudaBuilds
+from tests.proofs.recorder.events import Build, BuiltKernel, CacheLoad, Events, Launch, Value, WarpModule
+
+EVENTS_FILE = "WARP_PROOF_EVENTS"
+"""Environment: the JSON file to write. Without it nothing is recorded."""
+HEADERS_FOLDER = "WARP_PROOF_HEADERS"
+"""Environment: where Clang's precompiled header is kept between processes. Counts do not see it."""
+CUDA_ARCHITECTURE = "WARP_PROOF_CUDA_ARCHITECTURE"
+"""Environment: build with NVRTC for this architecture what the program's launches would build on a GPU."""
+
+Patch = Callable[[Any], None]
+
+
+def start() -> None:
+    """Wait for Warp to be imported, then record until the process ends."""
+    events_file = os.environ.get(EVENTS_FILE)
+    if events_file is None:
+        return
+    recorder = Recorder(Path(events_file))
+    patches: dict[str, Patch] = {
+        "warp._src.logger": send_messages_to_stderr,
+        "warp.config": recorder.watch_config,
+        "warp._src.build": recorder.watch_links,
+        "warp._src.context": recorder.watch_context,
+    }
+    sys.meta_path.insert(0, PatchingFinder(patches))
+    sys.excepthook = recorder.note_error(sys.excepthook)
+    atexit.register(recorder.write)
+
+
+class PatchingFinder:
+    """Finds the named modules as Python would and patches each right after its code has run."""
+
+    def __init__(self, patches: dict[str, Patch]) -> None:
+        self.patches = patches
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        patch = self.patches.get(name)
+        if patch is None:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is None or spec.loader is None:
+            return None
+        run = spec.loader.exec_module
+
+        def run_and_patch(module: ModuleType) -> None:
+            run(module)
+            patch(module)
+
+        setattr(spec.loader, "exec_module", run_and_patch)  # noqa: B010 (mypy allows no assignment to a method)
+        return spec
+
+
+class Recorder:
+    """Collects the events of this process."""
+
+    def __init__(self, events_file: Path) -> None:
+        self.events_file = events_file
+        self.events = Events()
+        self.compiling = threading.local()
+        self.options_at_creation: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
+        self.config: Any = None
+        self.config_at_import: dict[str, Any] = {}
+        self.context: Any = None
+
+    # -- patches, one per file of Warp ------------------------------------------------------------------
+
+    def watch_config(self, config: Any) -> None:
+        self.config = config
+        self.config_at_import = public_attributes(config)
+        self.events.warp_version = config.version
+
+    def watch_links(self, build: Any) -> None:
+        """Note each LTO binary that is compiled rather than found in the cache."""
+        original = build._build_lto_base
+
+        @functools.wraps(original)
+        def build_lto(symbol: str, compile_lto: Callable[..., Any], *rest: Any, **options: Any) -> Any:
+            def compile_and_note(*arguments: Any) -> Any:
+                self.compiling.links.append(symbol)
+                return compile_lto(*arguments)
+
+            return original(symbol, compile_and_note, *rest, **options)
+
+        build._build_lto_base = build_lto
+
+    def watch_context(self, context: Any) -> None:
+        self.context = context
+        self.watch_module_creation(context.Module)
+        self.watch_builds(context.Module)
+        keep_requested_block_dims(context)
+        share_precompiled_headers(context.Runtime)
+        architecture = os.environ.get(CUDA_ARCHITECTURE)
+        self.watch_launches(context, CudaBuilds(int(architecture)) if architecture else None)
+
+    def watch_module_creation(self, module_class: Any) -> None:
+        original = module_class.__init__
+
+        @functools.wraps(original)
+        def create(module: Any, *arguments: Any, **keywords: Any) -> None:
+            original(module, *arguments, **keywords)
+            self.options_at_creation[module] = dict(module.options)
+
+        module_class.__init__ = create
+
+    def watch_builds(self, module_class: Any) -> None:
+        original_codegen = module_class._run_codegen
+        original_compile = module_class._compile
+        compile_signature = inspect.signature(original_compile)
+
+        @functools.wraps(original_codegen)
+        def run_codegen(module: Any, *arguments: Any, **keywords: Any) -> Any:
+            result = original_codegen(module, *arguments, **keywords)
+            self.compiling.source_bytes = source_size(result[0])
+            return result
+
+        @functools.wraps(original_compile)
+        def compile_module(module: Any, *arguments: Any, **keywords: Any) -> Any:
+            self.compiling.source_bytes = 0
+            self.compiling.links = []
+            compiled = original_compile(module, *arguments, **keywords)
+            call = compile_signature.bind(module, *arguments, **keywords).arguments
+            options = call.get("options") or module.resolve_options(self.config)
+            target = call.get("device")
+            on_cpu = call.get("output_arch") is None and (target is None or target.is_cpu)
+            self.note_compile(module, options, "cpu" if on_cpu else "cuda", compiled=compiled)
+            return compiled
+
+        module_class._run_codegen = run_codegen
+        module_class._compile = compile_module
+
+    def watch_launches(self, context: Any, cuda: CudaBuilds | None) -> None:
+        original_launch = context.launch
+        launch_signature = inspect.signature(original_launch)
+        original_replay = context.Launch.launch
+        original_preload = context.force_load
+        preload_signature = inspect.signature(original_preload)
+
+        @functools.wraps(original_launch)
+        def launch(*arguments: Any, **keywords: Any) -> Any:
+            result = original_launch(*arguments, **keywords)
+            call = launch_signature.bind(*arguments, **keywords).arguments
+            kernel = call["kernel"]
+            dim, _ = context._normalize_launch_dim(call["dim"])
+            block_dim = requested_block_dim(call.get("block_dim"))
+            if not call.get("record_cmd", False):
+                instance = instance_of(kernel, [*call.get("inputs", ()), *call.get("outputs", ())])
+                self.note_launch(instance, dim, block_dim, adjoint=call.get("adjoint", False))
+            if cuda is not None and call.get("device") != "cpu" and 0 not in dim:
+                cuda.launch(kernel.module, block_dim)
+            return result
+
+        @functools.wraps(original_replay)
+        def replay(command: Any, *arguments: Any, **keywords: Any) -> Any:
+            result = original_replay(command, *arguments, **keywords)
+            block_dim = requested_block_dim(command.block_dim)
+            self.note_launch(command.kernel, [*command.bounds.shape], block_dim, adjoint=command.adjoint)
+            return result
+
+        @functools.wraps(original_preload)
+        def preload(*arguments: Any, **keywords: Any) -> Any:
+            result = original_preload(*arguments, **keywords)
+            call = preload_signature.bind(*arguments, **keywords).arguments
+            modules = call.get("modules")
+            if cuda is not None and call.get("device") != "cpu":
+                for module in list(context.user_modules.values()) if modules is None else modules:
+                    cuda.preload(module, call.get("block_dim"))
+            return result
+
+        context.launch = launch
+        context.Launch.launch = replay
+        context.force_load = preload
+
+    # -- what is noted ------------------------------------------------------------------------------------
+
+    def note_compile(self, module: Any, options: dict[str, Any], device: str, *, compiled: bool) -> None:
+        block_dim = int(options["block_dim"])
+        module_hash = module.get_module_hash(block_dim).hex()
+        if not compiled:
+            self.events.cache_loads.append(CacheLoad(module.name, module_hash, block_dim, device))
+            return
+        self.events.builds.append(
+            Build(
+                module=module.name,
+                hash=module_hash,
+                block_dim=block_dim,
+                device=device,
+                kernels=[
+                    BuiltKernel(kernel.func.__name__, kernel.sig, plain_values(options | kernel.options))
+                    for kernel in module.hashers[block_dim].get_unique_kernels()
+                ],
+                source_bytes=self.compiling.source_bytes,
+                links=self.compiling.links,
+                config=self.changed_config(),
+            )
+        )
+
+    def note_launch(self, kernel: Any, dim: Sequence[int], block_dim: int | None, *, adjoint: bool) -> None:
+        self.events.launches.append(
+            Launch(kernel.func.__name__, kernel.sig, [int(size) for size in dim], block_dim, bool(adjoint))
+        )
+
+    def changed_config(self) -> dict[str, Value]:
+        attributes = changed(self.config_at_import, public_attributes(self.config))
+        del attributes["kernel_cache_dir"]  # Warp writes the folder of this run there
+        return plain_values(attributes)
+
+    def note_error(self, report: Callable[..., Any]) -> Callable[..., Any]:
+        def report_and_note(
+            kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+        ) -> None:
+            self.events.error = kind.__name__
+            report(kind, error, traceback)
+
+        return report_and_note
+
+    def write(self) -> None:
+        if self.context is not None:
+            self.events.modules = [
+                WarpModule(
+                    module.name,
+                    len(module._get_live_kernels()),
+                    plain_values(changed(self.options_at_creation[module], module.options)),
+                )
+                for module in self.context.user_modules.values()
+                if not module.name.startswith("warp.")
+            ]
+        self.events_file.write_text(json.dumps(dataclasses.asdict(self.events)))
+
+
+# -- changes to Warp that no count sees -------------------------------------------------------------------
+
+
+def send_messages_to_stderr(logger: Any) -> None:
+    """Warp's banner and its load times do not belong to the program's output."""
+
+    def write(_logger: Any, message: str) -> None:
+        sys.stderr.write(message + "\n")
+
+    logger.LoggerBasic.debug = write
+    logger.LoggerBasic.info = write
+
+
+def share_precompiled_headers(runtime_class: Any) -> None:
+    """Compiling Warp's header takes Clang ten times as long as a small kernel: keep it between processes."""
+    folder = os.environ.get(HEADERS_FOLDER)
+    if folder is not None:
+        runtime_class._get_or_create_pch_dir = lambda _runtime: folder
+
+
+def keep_requested_block_dims(context: Any) -> None:
+    """On the CPU Warp turns every block_dim into 1. Let the number remember what the program asked for,
+    through ``launch_tiled``, recorded commands and tapes, down to the launch that is recorded."""
+    original = context._resolve_launch_block_dim
+
+    class BlockDim(context._ResolvedBlockDim):  # type: ignore[misc]
+        requested: int | None
+
+        def __new__(cls, value: int) -> BlockDim:
+            number: BlockDim = int.__new__(cls, value)
+            number.requested = requested_block_dim(value)
+            return number
+
+    @functools.wraps(original)
+    def resolve(device: Any, block_dim: int | None) -> int:
+        resolved = BlockDim(original(device, block_dim))
+        resolved.requested = requested_block_dim(block_dim)
+        return resolved
+
+    context._resolve_launch_block_dim = resolve
+    context._ResolvedBlockDim = BlockDim
+
+
+# -- small readings of Warp's objects ---------------------------------------------------------------------
+
+
+def requested_block_dim(block_dim: Any) -> int | None:
+    """What the program passed for a block_dim that Warp may have resolved since."""
+    requested = getattr(block_dim, "requested", block_dim)
+    return None if requested is None else int(requested)
+
+
+def instance_of(kernel: Any, arguments: list[Any]) -> Any:
+    """The instance of a generic kernel that these arguments select; any other kernel itself."""
+    if not kernel.is_generic:
+        return kernel
+    return kernel._add_normalized_overload(kernel.infer_argument_types(arguments))
+
+
+def source_size(source: str) -> int:
+    return sum(
+        len(line.encode()) for line in source.splitlines(True) if not line.lstrip().startswith("#line")
+    )
+
+
+def changed(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """The values of ``after`` that are new or differ."""
+    return {name: value for name, value in after.items() if name not in before or before[name] != value}
+
+
+def public_attributes(config: Any) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in vars(config).items()
+        if not name.startswith("_") and not inspect.ismodule(value) and not callable(value)
+    }
+
+
+def plain_values(values: dict[str, Any]) -> dict[str, Value]:
+    return {
+        name: value if type(value) in (type(None), bool, int, float, str) else repr(value)
+        for name, value in values.items()
+    }
