@@ -20,7 +20,8 @@ from warp_lint.findings import Position
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _LINE_END_BYTES = re.compile(rb"\r\n?|\n")
-_IMPORTED = re.compile(rb"import(?=[ \t(])[ \t]*(\([^)]*\)|[^\r\n;#(]+)")
+_IMPORTED = re.compile(rb"import(?=[ \t(])[ \t]*(\((?:[^)#]|#[^\r\n]*[\r\n])*\)|[^\r\n;#(]+)")
+_COMMENT = re.compile(rb"#[^\r\n]*")
 # The name itself, not the one it is given after ``as``.
 _IMPORTED_NAME = re.compile(rb"([\w.\x80-\xff]+|\*)(?:[ \t]+as[ \t]+[\w\x80-\xff]+)?")
 
@@ -154,7 +155,7 @@ def imported_modules(data: bytes) -> Iterator[tuple[str, tuple[str, ...]]]:
     """
     for match in _IMPORTED.finditer(data):
         before = data[data.rfind(b"\n", 0, match.start()) + 1 : match.start()].split()
-        names = _IMPORTED_NAME.findall(match[1])
+        names = _IMPORTED_NAME.findall(_COMMENT.sub(b"", match[1]))
         if before[-2:-1] == [b"from"]:
             yield (
                 before[-1].decode("utf-8", "replace"),
