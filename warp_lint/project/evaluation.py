@@ -45,6 +45,7 @@ from warp_lint.project.values import (
     Partial,
     PythonModule,
     Symbol,
+    Unknown,
     Value,
     Values,
     constant,
@@ -58,6 +59,15 @@ _DEEPEST_CALL = 5
 """Calls followed inside calls."""
 _MOST_ITERATIONS = 64
 """Loops over longer displays are not unrolled."""
+_EVALUATED = frozenset(
+    {
+        "warp.kernel", "warp.Kernel", "warp.func", "warp.func_native", "warp.func_grad", "warp.func_replay",
+        "warp.overload", "warp.get_module", "functools.partial", "builtins.getattr", "builtins.int",
+        "builtins.min", "builtins.max", "builtins.enumerate", "builtins.zip", "builtins.range",
+        "builtins.dict", "builtins.__import__", "importlib.import_module",
+    }
+)  # fmt: skip
+"""External functions whose result depends on their arguments in a way that is followed."""
 _TRANSPARENT = frozenset(
     {"builtins.list", "builtins.tuple", "builtins.sorted", "builtins.reversed", "builtins.set", "builtins.iter"}
 )
@@ -106,10 +116,25 @@ class Evaluator:
         self._definitions: dict[tuple[int, int], Values] = {}
         self._called: dict[tuple[Function, Arguments], Values] = {}
         self._call_depth = 0
+        self._dependent: dict[tuple[int, int], bool] = {}
         self._running: set[object] = set()
         self._depth = 0
         self._maker: tuple[Place, int, int] | None = None
         """The outermost decorator or call that is being applied: place, decorator, call."""
+
+    def place_of(self, file: int, call: CallFact) -> Place:
+        """Where a call stands."""
+        return Place(file, call.scope, call.block, call.order)
+
+    def evaluate_call(self, file: int, index: int) -> Values:
+        """What a call gives."""
+        call = self.files[file].facts.calls[index]
+        return self._call(call, index, self.place_of(file, call), {})
+
+    def callee(self, file: int, index: int) -> Values:
+        """What a call calls."""
+        call = self.files[file].facts.calls[index]
+        return self.evaluate(call.function, self.place_of(file, call), {})
 
     # Names
 
@@ -149,7 +174,7 @@ class Evaluator:
                 return self._attributes(bases, attribute, environment)
             case fact.CallReference(index=index):
                 call = self.files[place.file].facts.calls[index]
-                return self._call(call, index, place, environment)
+                return self._call(call, index, self.place_of(place.file, call), environment)
             case fact.Subscript():
                 return self._subscript(expression, place, environment)
             case fact.Sequence(kind=kind, items=items):
@@ -668,10 +693,11 @@ class Evaluator:
 
     # Calls
 
-    def _call(self, call: CallFact, index: int, place: Place, environment: Environment) -> Values:
-        at = Place(place.file, call.scope, call.block, call.order)
+    def _call(self, call: CallFact, index: int, at: Place, environment: Environment) -> Values:
         functions = self.evaluate(call.function, at, environment)
-        arguments = self.arguments(call, at, environment)
+        arguments = Arguments()
+        if any(self._needs_arguments(function) for function in functions):
+            arguments = self.arguments(call, at, environment)
         found: list[Value] = []
         for function in functions:
             found += self._applied(function, arguments, call, index, at, environment)
@@ -696,6 +722,93 @@ class Evaluator:
         if isinstance(function, Function | Method) and all(value == UNKNOWN for value in result):
             return (_symbol(function, arguments, self.files),)
         return result
+
+    def _needs_arguments(self, function: Value) -> bool:
+        """Whether the result of a call depends on its arguments; most calls are done without them."""
+        match function:
+            case External(name=name):
+                return name in _EVALUATED or name in _TRANSPARENT or name.endswith(_ISOLATING_DECORATORS)
+            case Function():
+                return self._reads_parameters(function.file, function.scope)
+            case Method(function=inner):
+                return self._reads_parameters(inner.file, inner.scope)
+            case Unknown() | Constant() | Class() | ExternalResult() | Symbol() | ParameterValue():
+                return False
+            case _:
+                return True
+
+    def _reads_parameters(self, file_index: int, scope: int) -> bool:
+        """Whether what a function returns may depend on its parameters."""
+        key = (file_index, scope)
+        found = self._dependent.get(key)
+        if found is None:
+            self._dependent[key] = True  # what a recursive call sees
+            found = self._dependent[key] = self._depends(self.files[file_index], scope)
+        return found
+
+    def _depends(self, file: ProjectFile, scope: int) -> bool:
+        parameters = {parameter.name for parameter in file.facts.scopes[scope].parameters}
+        if self.class_of_method(file.index, scope) is not None:
+            parameters.discard(file.facts.scopes[scope].parameters[0].name if parameters else "")
+        binders = file.binders.get(scope, {})
+        pending = [
+            name
+            for item in file.returns.get(scope, ())
+            for name in self._deciding_names(item.value, file)
+        ]
+        seen: set[str] = set()
+        while pending:
+            name = pending.pop()
+            if name in parameters:
+                return True
+            if name in seen:
+                continue
+            seen.add(name)
+            for binder in binders.get(name, ()):
+                match binder.fact:
+                    case BindingFact(value=value):
+                        pending += self._deciding_names(value, file)
+                    case int(inner) if self._captures(file, inner, parameters):
+                        return True
+        return False
+
+    def _captures(self, file: ProjectFile, scope: int, names: set[str]) -> bool:
+        """Whether a function or class defined in another reads some of its names."""
+        span = file.facts.scopes[scope].span
+        inner = [
+            index
+            for index, item in enumerate(file.facts.scopes)
+            if span.start <= item.span.start and item.span.end <= span.end
+        ]
+        device_names = {
+            name for code in file.facts.device_code if code.scope in inner for name in code.names
+        }
+        if names & device_names:
+            return True
+        expressions = [item.value for item in file.facts.returns if item.scope in inner]
+        expressions += [item.value for item in file.facts.bindings if item.scope in inner]
+        for call in file.facts.calls:
+            if call.scope in inner or span.start <= call.span.start < span.end:
+                expressions += [call.function, *(argument.value for argument in call.arguments)]
+        return any(name in names for item in expressions for name in names_in(item, file))
+
+    def _deciding_names(self, expression: fact.Expression, file: ProjectFile) -> Iterator[str]:
+        """The names that decide what an expression stands for: not the arguments of a call whose result is
+        the same for all of them."""
+        match expression:
+            case fact.CallReference(index=index):
+                call = file.facts.calls[index]
+                yield from self._deciding_names(call.function, file)
+                if any(self._needs_arguments(value) for value in self.callee(file.index, index)):
+                    for argument in call.arguments:
+                        yield from self._deciding_names(argument.value, file)
+            case fact.Attribute(base=base):
+                yield from self._deciding_names(base, file)
+            case fact.Sequence(items=items) | fact.Operation(operands=items):
+                for item in items:
+                    yield from self._deciding_names(item, file)
+            case _:
+                yield from names_in(expression, file)
 
     def _makes_directly(self, function: Value, call: CallFact, at: Place) -> bool:
         """Whether a call of ``wp.kernel`` names a function of its own, not one handed to a wrapper."""
@@ -879,7 +992,9 @@ class Evaluator:
         running = ("results", function.file, function.scope)
         if running in self._running or self._call_depth >= _DEEPEST_CALL:
             return (UNKNOWN,)
-        bound = self.bind(function, arguments)
+        bound: Environment | None = function.environment
+        if self._reads_parameters(function.file, function.scope):
+            bound = self.bind(function, arguments)
         if bound is None:
             return (UNKNOWN,)
         self._running.add(running)
@@ -964,19 +1079,21 @@ class Evaluator:
         So names that a loop binds together stay together: ``for kernel, size in ((a, 64), (b, 128))``.
         """
         file = self.files[place.file]
-        names = {name for expression in expressions for name in self._names_of(expression, file)}
         loops: list[BindingFact] = []
         scope = place.scope
         while True:
-            fact_ = file.facts.scopes[scope]
-            for binding in self._loop_bindings(file, scope):
-                bound = {name for _, name in target_names(binding.target)}
-                inside = fact_.kind is ScopeKind.COMPREHENSION or self._is_around(file, binding, place)
-                if inside and bound & names:
-                    loops.append(binding)
-            if fact_.kind is not ScopeKind.COMPREHENSION:
+            kind = file.facts.scopes[scope].kind
+            loops += [
+                binding
+                for binding in file.loop_bindings.get(scope, ())
+                if kind is ScopeKind.COMPREHENSION or self._is_around(file, binding, place)
+            ]
+            if kind is not ScopeKind.COMPREHENSION:
                 break
-            scope = fact_.parent
+            scope = file.facts.scopes[scope].parent
+        if loops:
+            names = {name for expression in expressions for name in self._names_of(expression, file)}
+            loops = [loop for loop in loops if names & {name for _, name in target_names(loop.target)}]
         yield from self._unrolled(loops, file, environment)
 
     def _names_of(self, expression: fact.Expression, file: ProjectFile) -> Iterator[str]:
@@ -988,19 +1105,12 @@ class Evaluator:
                     if isinstance(binder.fact, BindingFact) and binder.fact.kind is BindingKind.ASSIGN:
                         yield from names_in(binder.fact.value, file)
 
-    def _loop_bindings(self, file: ProjectFile, scope: int) -> list[BindingFact]:
-        return [
-            binding
-            for binding in file.facts.bindings
-            if binding.kind is BindingKind.LOOP and binding.scope == scope
-        ]
-
     def _is_around(self, file: ProjectFile, binding: BindingFact, place: Place) -> bool:
         """Whether a place stands in the body of the loop that binds."""
         return any(
-            fact_.target is not None and fact_.target is binding.target or fact_.target == binding.target
+            fact_.target == binding.target and fact_.parent == binding.block
             for fact_ in (file.facts.blocks[block] for block in file.block_ancestors(place.block))
-            if fact_.target is not None and fact_.parent == binding.block
+            if fact_.target is not None
         )
 
     def _unrolled(

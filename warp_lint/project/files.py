@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 
 from warp_lint.facts.records import (
     BindingFact,
+    BindingKind,
     BlockFact,
     BlockKind,
     CallFact,
@@ -115,6 +116,15 @@ class ProjectFile:
             for _, target in target_leaves(binding.target):
                 if isinstance(target, Subscript):
                     found[last_name(target.base)].append((binding, target))
+        return found
+
+    @cached_property
+    def loop_bindings(self) -> dict[int, list[BindingFact]]:
+        """The bindings of loop variables, by scope."""
+        found: dict[int, list[BindingFact]] = defaultdict(list)
+        for binding in self.facts.bindings:
+            if binding.kind is BindingKind.LOOP:
+                found[binding.scope].append(binding)
         return found
 
     @cached_property

@@ -1,0 +1,127 @@
+"""The project: what the facts of all files mean together.
+
+Everything here is built from facts alone; no tree and no text is looked at again.
+"""
+
+from __future__ import annotations
+
+import os.path
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from warp_lint.facts.records import CallFact, FileFacts
+from warp_lint.project.callers import Callers, CallSite
+from warp_lint.project.evaluation import Evaluator
+from warp_lint.project.files import ProjectFile, PythonModules
+from warp_lint.project.kernels import KernelDefinition, ModuleKey, find_kernels
+from warp_lint.project.launches import Launch, LaunchFinder
+from warp_lint.project.modules import WarpModule, find_modules
+from warp_lint.project.options import (
+    ConfigWrite,
+    OptionWrite,
+    WarpModules,
+    find_config_writes,
+    find_option_writes,
+)
+from warp_lint.project.timeline import Timeline
+from warp_lint.project.values import External, Kernel
+from warp_lint.settings import Settings
+
+__all__ = ["Project"]
+
+
+class Project:
+    """All files linked. What is expensive is made when a rule asks for it, once."""
+
+    def __init__(self, files: list[ProjectFile], settings: Settings) -> None:
+        self.files = files
+        self.settings = settings
+        modules = PythonModules(files, [os.path.join(settings.root, source) for source in settings.src])
+        self.evaluator = Evaluator(files, modules, settings.kernel_decorators)
+
+    @classmethod
+    def build(cls, facts: Sequence[FileFacts], settings: Settings) -> Project:
+        """Link the facts of the files of one project."""
+        ordered = sorted(facts, key=lambda file: file.path)
+        packages = _package_directories(ordered)
+        return cls([ProjectFile(index, file, packages) for index, file in enumerate(ordered)], settings)
+
+    @cached_property
+    def kernels(self) -> dict[Kernel, KernelDefinition]:
+        """Every kernel of the project."""
+        return find_kernels(self.evaluator)
+
+    @cached_property
+    def callers(self) -> Callers:
+        return Callers(self.evaluator)
+
+    @cached_property
+    def warp_calls(self) -> dict[str, list[CallSite]]:
+        """The calls of Warp's own functions, by the function's name without ``warp.``."""
+        found: dict[str, list[CallSite]] = defaultdict(list)
+        for file in self.files:
+            for index in range(len(file.facts.calls)):
+                for value in self.evaluator.callee(file.index, index):
+                    if isinstance(value, External) and value.name.startswith("warp."):
+                        found[value.name.removeprefix("warp.")].append(CallSite(file.index, index))
+        return found
+
+    def calls_of(self, *names: str) -> Iterator[CallSite]:
+        """The calls of some of Warp's own functions."""
+        for name in names:
+            yield from self.warp_calls.get(name, ())
+
+    def call(self, site: CallSite) -> CallFact:
+        return self.files[site.file].facts.calls[site.call]
+
+    @cached_property
+    def launches(self) -> list[Launch]:
+        """Every launch of the project whose kernel is known."""
+        self.kernels  # noqa: B018 (names stand for kernels only once all of them are known)
+        finder = LaunchFinder(self.evaluator, self.callers)
+        sites = sorted(self.calls_of("launch", "launch_tiled"))
+        return [launch for site in sites for launch in finder.launches_at(site)]
+
+    @cached_property
+    def warp_modules(self) -> WarpModules:
+        return WarpModules(self.evaluator, self.kernels)
+
+    @cached_property
+    def option_writes(self) -> list[OptionWrite]:
+        return find_option_writes(self.evaluator, self.warp_modules)
+
+    @cached_property
+    def config_writes(self) -> list[ConfigWrite]:
+        return find_config_writes(self.evaluator)
+
+    @cached_property
+    def modules(self) -> dict[ModuleKey, WarpModule]:
+        """The Warp modules by their keys."""
+        return find_modules(self.kernels.values(), self.launches, self.option_writes, self.files)
+
+    @cached_property
+    def timeline(self) -> Timeline:
+        return Timeline(
+            self.evaluator,
+            self.callers,
+            self.kernels,
+            self.launches,
+            self.option_writes,
+            self.warp_modules,
+        )
+
+
+def _package_directories(facts: Sequence[FileFacts]) -> set[str]:
+    """The directories with an ``__init__.py``, which may have no facts worth keeping, up from the files."""
+    packages: set[str] = set()
+    looked_at: set[str] = set()
+    for file in facts:
+        directory = os.path.dirname(file.path.replace("\\", "/"))
+        while directory not in looked_at:
+            looked_at.add(directory)
+            if not os.path.isfile(f"{directory}/__init__.py"):
+                break
+            packages.add(directory)
+            directory = os.path.dirname(directory)
+    return packages

@@ -1,0 +1,232 @@
+"""Who calls whom: a function's calls in the project, and what they bind its parameters to."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from warp_lint.facts import values as fact
+from warp_lint.facts.records import CallFact
+from warp_lint.project.evaluation import Evaluator, Place, names_in
+from warp_lint.project.files import ProjectFile
+from warp_lint.project.values import (
+    UNKNOWN,
+    Class,
+    Environment,
+    Function,
+    Instance,
+    Kernel,
+    Method,
+    ParameterValue,
+    Partial,
+    Value,
+    Values,
+    distinct,
+)
+
+_DEEPEST = 4
+"""Callers of callers that are followed to find what a parameter is."""
+_MOST_CALLERS = 200
+
+
+class CallSite(NamedTuple):
+    """A call, by file and index."""
+
+    file: int
+    call: int
+
+
+class Binding(NamedTuple):
+    """One way to come to a function: the environment of its body and the calls on the way, outermost last."""
+
+    environment: Environment
+    path: tuple[CallSite, ...]
+
+
+class Callers:
+    """The calls of the project by the function that they call."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self._sites: dict[tuple[int, int], list[CallSite]] = defaultdict(list)
+        self._resolved: dict[ParameterValue, Values] = {}
+        for file in evaluator.files:
+            for index in range(len(file.facts.calls)):
+                for function in self._called(evaluator.callee(file.index, index)):
+                    self._sites[function.file, function.scope].append(CallSite(file.index, index))
+
+    def sites(self, file: int, scope: int) -> Sequence[CallSite]:
+        """The calls of a function, in the order of files and text."""
+        return self._sites.get((file, scope), ())
+
+    def functions(self, site: CallSite) -> list[Function]:
+        """The functions of the project that a call may run."""
+        return list(self._called(self._evaluator.callee(site.file, site.call)))
+
+    def call(self, site: CallSite) -> CallFact:
+        return self._evaluator.files[site.file].facts.calls[site.call]
+
+    def file(self, site: CallSite) -> ProjectFile:
+        return self._evaluator.files[site.file]
+
+    def place(self, site: CallSite) -> Place:
+        return self._evaluator.place_of(site.file, self.call(site))
+
+    def _called(self, values: Values) -> Iterator[Function]:
+        for value in values:
+            match value:
+                case Function():
+                    yield value
+                case Method(function=function):
+                    yield function
+                case Partial(function=function):
+                    yield from self._called((function,))
+                case Class():
+                    for constructor in self._evaluator.attribute_of_class(value, "__init__") or ():
+                        if isinstance(constructor, Function):
+                            yield constructor
+                case Instance(of=of):
+                    for called in self._evaluator.attribute_of_class(of, "__call__") or ():
+                        if isinstance(called, Function):
+                            yield called
+
+    def bindings(self, file: int, scope: int, depth: int = _DEEPEST) -> Iterator[Binding]:
+        """What the calls of a function bind its parameters to, one `Binding` for each call and each turn of
+        the loops around it."""
+        for site in self.sites(file, scope)[:_MOST_CALLERS]:
+            for outer in self._outer(site, depth):
+                place = self.place(site)
+                call = self.call(site)
+                expressions = [argument.value for argument in call.arguments]
+                for environment in self._evaluator.iterations(place, expressions, outer.environment):
+                    yield from self._bound(file, scope, site, environment, outer.path)
+
+    def _outer(self, site: CallSite, depth: int) -> Iterator[Binding]:
+        """The ways to come to a call, where its arguments depend on the parameters around it."""
+        function = self.file(site).function_of(self.call(site).scope)
+        if function is not None and depth > 1 and self._reads_parameters(site, function):
+            found = False
+            for binding in self.bindings(site.file, function, depth - 1):
+                found = True
+                yield binding
+            if found:
+                return
+        yield Binding({}, ())
+
+    def _reads_parameters(self, site: CallSite, function: int) -> bool:
+        file = self.file(site)
+        call = self.call(site)
+        return any(
+            isinstance(value, ParameterValue) and value.scope == function
+            for argument in call.arguments
+            for name in names_in(argument.value, file)
+            for value in self._evaluator.lookup(name, self.place(site), {})
+        )
+
+    def _bound(
+        self, file: int, scope: int, site: CallSite, environment: Environment, path: tuple[CallSite, ...]
+    ) -> Iterator[Binding]:
+        call = self.call(site)
+        place = self.place(site)
+        arguments = self._evaluator.arguments(call, place, environment)
+        for value in self._evaluator.evaluate(call.function, place, environment):
+            at, given = value, arguments
+            if isinstance(at, Partial):
+                given = at.arguments.merged(given)
+                at = at.function
+            function, owner = self._bound_function(at)
+            if function is None or (function.file, function.scope) != (file, scope):
+                continue
+            if owner is not None:
+                given = type(given)(((owner,), *given.positional), given.keywords, given.open)
+            bound = self._evaluator.bind(function, given)
+            if bound is not None:
+                yield Binding(bound, (site, *path))
+
+    def _bound_function(self, value: Value) -> tuple[Function | None, Value | None]:
+        match value:
+            case Function():
+                return value, None
+            case Method(function=function, owner=owner):
+                return function, owner
+            case Class():
+                for constructor in self._evaluator.attribute_of_class(value, "__init__") or ():
+                    if isinstance(constructor, Function):
+                        return constructor, Instance(value)
+        return None, None
+
+    def resolve(self, values: Values) -> Values:
+        """The values with each parameter replaced by what the calls of its function give it, and by its
+        default where some call leaves it out or nobody calls."""
+        found: list[Value] = []
+        for value in values:
+            found += self._resolve(value) if isinstance(value, ParameterValue) else (value,)
+        return distinct(found)
+
+    def _resolve(self, parameter: ParameterValue) -> Values:
+        known = self._resolved.get(parameter)
+        if known is not None:
+            return known
+        self._resolved[parameter] = (UNKNOWN,)  # what a recursive call sees
+        found: list[Value] = []
+        for binding in self.bindings(parameter.file, parameter.scope, 2):
+            names = binding.environment.get((parameter.file, parameter.scope), {})
+            found += self.resolve(names.get(parameter.name, (UNKNOWN,)))
+        if not found:
+            found += self.default(parameter)
+        self._resolved[parameter] = distinct(found)
+        return self._resolved[parameter]
+
+    def default(self, parameter: ParameterValue) -> Values:
+        """The default of a parameter, or `UNKNOWN`."""
+        scope = self._evaluator.files[parameter.file].facts.scopes[parameter.scope]
+        for item in scope.parameters:
+            if item.name == parameter.name and item.default is not None:
+                place = Place(parameter.file, scope.parent, max(scope.block, 0), scope.order)
+                return self._evaluator.evaluate(item.default, place, {})
+        return (UNKNOWN,)
+
+    def mentions(self, file: int, scope: int) -> Iterator[tuple[ProjectFile, fact.Expression]]:
+        """Where a function is named without being called: it may be called from anywhere then."""
+        target = self._evaluator.files[file].facts.scopes[scope]
+        wanted = {Function(file, scope), Kernel(file, scope)}
+        for other in self._evaluator.files:
+            for place, expression in _passed_expressions(other):
+                for reference in _references(expression, target.name, other):
+                    if wanted & set(self._evaluator.evaluate(reference, place, {})):
+                        yield other, reference
+
+
+def _passed_expressions(file: ProjectFile) -> Iterator[tuple[Place, fact.Expression]]:
+    """The expressions of a file through which a value can go elsewhere."""
+    for call in file.facts.calls:
+        place = Place(file.index, call.scope, call.block, call.order)
+        for argument in call.arguments:
+            yield place, argument.value
+    for binding in file.facts.bindings:
+        yield Place(file.index, binding.scope, binding.block, binding.order), binding.value
+    for returned in file.facts.returns:
+        yield Place(file.index, returned.scope, returned.block, returned.order), returned.value
+
+
+def _references(
+    expression: fact.Expression, name: str, file: ProjectFile
+) -> Iterator[fact.Name | fact.Attribute]:
+    """The names and attributes called ``name`` in an expression, what calls in it call left out."""
+    match expression:
+        case fact.Name(id=found) | fact.Attribute(attribute=found) if found == name:
+            yield expression
+        case fact.Sequence(items=items) | fact.Operation(operands=items):
+            for item in items:
+                yield from _references(item, name, file)
+        case fact.Mapping(items=items):
+            for entry in items:
+                yield from _references(entry.value, name, file)
+        case fact.Conditional(body=body, orelse=orelse):
+            yield from _references(body, name, file)
+            yield from _references(orelse, name, file)
+        case fact.Starred(value=value):
+            yield from _references(value, name, file)
+        case fact.Comprehension(element=element):
+            yield from _references(element, name, file)

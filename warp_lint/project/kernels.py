@@ -1,0 +1,285 @@
+"""The kernels of the project: where each is made, what for, and the Warp module it joins."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from warp_lint.facts import values as fact
+from warp_lint.facts.records import CallFact, DeviceCode, ScopeFact, ScopeKind, Span
+from warp_lint.findings import Location, Range
+from warp_lint.project.evaluation import Evaluator, KernelCreation, Place, names_in
+from warp_lint.project.files import ProjectFile
+from warp_lint.project.values import (
+    Constant,
+    Dictionary,
+    External,
+    Function,
+    Kernel,
+    KernelDecorator,
+    Method,
+    ModuleOf,
+    PlainValue,
+    Value,
+    Values,
+    constant,
+    only_constant,
+)
+
+_GENERIC_TYPES = frozenset({"typing.Any", "warp.Scalar", "warp.Float", "warp.Int", "typing.TypeVar"})
+
+
+class ModuleKind(str, enum.Enum):
+    OWN = "own"
+    """The module of a Python file: plain ``@wp.kernel`` joins it."""
+    NAMED = "named"
+    UNIQUE = "unique"
+    ISOLATED = "isolated"
+    """Made by a wrapper that gives each kernel a module of its own, which inherits the file's options."""
+    UNKNOWN = "unknown"
+
+
+class ModuleKey(NamedTuple):
+    """Which Warp module it is: ``file`` for own modules, ``name`` for named ones, ``kernel`` for the others."""
+
+    kind: ModuleKind
+    file: int = -1
+    name: str = ""
+    kernel: Kernel | None = None
+
+
+class KernelDefinition:
+    """A kernel and the place that makes it."""
+
+    def __init__(self, creation: KernelCreation, evaluator: Evaluator) -> None:
+        self.kernel = creation.kernel
+        self.creation = creation
+        self.file: ProjectFile = evaluator.files[creation.place.file]
+        self.body_file: ProjectFile = evaluator.files[creation.kernel.file]
+        self._evaluator = evaluator
+
+    @property
+    def scope(self) -> ScopeFact:
+        """The function that is the kernel's body."""
+        return self.body_file.facts.scopes[self.kernel.scope]
+
+    @property
+    def place(self) -> Place:
+        """Where and when the kernel is made."""
+        return self.creation.place
+
+    @cached_property
+    def name(self) -> str:
+        given = only_constant(self.creation.arguments.keyword("name"))
+        return given.value if given is not None and isinstance(given.value, str) else self.scope.name
+
+    @property
+    def call(self) -> CallFact | None:
+        """The call that made the kernel, where it was no decorator."""
+        return self.file.facts.calls[self.creation.call] if self.creation.call >= 0 else None
+
+    @cached_property
+    def span(self) -> Span:
+        """The decorator with its ``@``, or the call."""
+        if self.call is not None:
+            return self.call.span
+        return self.scope.decorators[self.creation.decorator].span
+
+    @cached_property
+    def location(self) -> Location:
+        return self.file.facts.location(self.span)
+
+    @cached_property
+    def suppression_range(self) -> Range:
+        """All of the definition's header, or the statement of the call."""
+        span = self.call.statement_span if self.call is not None else self.scope.header_span
+        return self.file.facts.location(span).range
+
+    @property
+    def outermost_function(self) -> int | None:
+        """The outermost function that the kernel is made in; None when it is made at import."""
+        return self.file.outermost_function_of(self.place.scope)
+
+    @cached_property
+    def device_code(self) -> DeviceCode | None:
+        for code in self.body_file.facts.device_code:
+            if code.scope == self.kernel.scope:
+                return code
+        return None
+
+    @cached_property
+    def module(self) -> ModuleKey:
+        if self.creation.wrapper:
+            return ModuleKey(ModuleKind.ISOLATED, kernel=self.kernel)
+        given = self.creation.arguments.keyword("module")
+        if given is None or given == (constant(None),):
+            if self.creation.arguments.open:
+                return ModuleKey(ModuleKind.UNKNOWN, kernel=self.kernel)
+            return ModuleKey(ModuleKind.OWN, file=self.body_file.index)
+        return self.module_of(given)
+
+    def module_of(self, given: Values) -> ModuleKey:
+        """The module that the ``module`` argument names."""
+        match given:
+            case (Constant(value="unique"),):
+                return ModuleKey(ModuleKind.UNIQUE, kernel=self.kernel)
+            case (Constant(value=str(name)),) | (ModuleOf(kernel=None, name=name),):
+                if name == self.body_file.dotted_name:
+                    return ModuleKey(ModuleKind.OWN, file=self.body_file.index)
+                return ModuleKey(ModuleKind.NAMED, name=name)
+            case _:
+                return ModuleKey(ModuleKind.UNKNOWN, kernel=self.kernel)
+
+    @cached_property
+    def options(self) -> dict[str, Values]:
+        """The module options that the kernel is given by its own decorator."""
+        found: dict[str, Values] = {}
+        match self.creation.arguments.keyword("module_options"):
+            case (Dictionary(items=items),):
+                found.update((key, values) for key, values in items if isinstance(key, str))
+        for name, values in self.creation.arguments.keywords:
+            if name not in ("module", "module_options", "name"):
+                found[name] = values
+        return found
+
+    def option(self, name: str) -> PlainValue | None:
+        """The constant that the decorator gives an option; None when it gives none or no constant."""
+        found = only_constant(self.options.get(name))
+        return found.value if found is not None else None
+
+    @cached_property
+    def is_generic(self) -> bool:
+        """Whether Warp builds the kernel only for the argument types that it is launched with."""
+        return any(self._is_generic_type(name) for name in self._annotation_names())
+
+    def _annotation_names(self) -> Iterator[fact.Expression]:
+        for parameter in self.scope.parameters:
+            if parameter.annotation is not None:
+                yield from self._names(parameter.annotation)
+
+    def _names(self, annotation: fact.Expression) -> Iterator[fact.Expression]:
+        """The names and attributes that an annotation is made of."""
+        match annotation:
+            case fact.Name() | fact.Attribute():
+                yield annotation
+            case fact.CallReference(index=index):
+                call = self.body_file.facts.calls[index]
+                for argument in call.arguments:
+                    yield from self._names(argument.value)
+            case fact.Subscript(base=base, index=index):
+                yield from self._names(base)
+                yield from self._names(index)
+            case fact.Sequence(items=items) | fact.Operation(operands=items):
+                for item in items:
+                    yield from self._names(item)
+
+    def _is_generic_type(self, reference: fact.Expression) -> bool:
+        scope = self.scope
+        place = Place(self.body_file.index, scope.parent, max(scope.block, 0), scope.order)
+        for value in self._evaluator.evaluate(reference, place, {}):
+            if isinstance(value, External) and value.name in _GENERIC_TYPES:
+                return True
+            if getattr(value, "name", "") == "typing.TypeVar":
+                return True
+        return False
+
+    @cached_property
+    def enclosing_names(self) -> frozenset[str]:
+        """The names of functions around the kernel that its body, annotations or decorators read."""
+        file = self.body_file
+        code = self.device_code
+        names = set(code.names) if code is not None else set()
+        for decorator in self.scope.decorators:
+            names |= set(names_in(decorator.expression, file))
+        call = self.call
+        if call is not None and self.file is file:
+            for argument in call.arguments:
+                names |= set(names_in(argument.value, file))
+            names.discard(self.scope.name)
+        found = set()
+        for scope in file.scope_chain(self.scope.parent):
+            if file.facts.scopes[scope].kind in (ScopeKind.FUNCTION, ScopeKind.LAMBDA):
+                found |= names & set(file.binders.get(scope, ()))
+        return frozenset(found)
+
+    @cached_property
+    def captured_parameters(self) -> frozenset[str]:
+        """The names read by the kernel that depend on a parameter of a function around it."""
+        file = self.body_file
+        varying: set[str] = set()
+        scopes = [
+            scope
+            for scope in file.scope_chain(self.scope.parent)
+            if file.facts.scopes[scope].kind is ScopeKind.FUNCTION
+        ]
+        for scope in scopes:
+            varying |= {parameter.name for parameter in file.facts.scopes[scope].parameters}
+        # A local that is computed from a parameter varies with it.
+        for _ in range(3):
+            for binding in file.facts.bindings:
+                if binding.scope in scopes and varying & set(names_in(binding.value, file)):
+                    varying |= set(names_in(binding.target, file))
+        for scope in scopes:
+            for name in file.binders.get(scope, ()):
+                if name in self.enclosing_names and name not in varying and self._is_varying_function(scope, name, varying):
+                    varying.add(name)
+        return self.enclosing_names & varying
+
+    def _is_varying_function(self, scope: int, name: str, varying: set[str]) -> bool:
+        """Whether a local device function reads something that varies."""
+        file = self.body_file
+        return any(
+            file.facts.scopes[code.scope].name == name
+            and file.facts.scopes[code.scope].parent == scope
+            and bool(varying & set(code.names))
+            for code in file.facts.device_code
+        )
+
+
+def find_kernels(evaluator: Evaluator) -> dict[Kernel, KernelDefinition]:
+    """Every kernel of the project: those made by decorators, and those made by calls."""
+    for file in evaluator.files:
+        for index, scope in enumerate(file.facts.scopes):
+            if scope.kind is ScopeKind.FUNCTION and scope.decorators:
+                evaluator.definition(file.index, index, {})
+    for file, index in _making_calls(evaluator):
+        evaluator.evaluate_call(file, index)
+    creations = sorted(evaluator.creations.values(), key=lambda creation: creation.place)
+    return {creation.kernel: KernelDefinition(creation, evaluator) for creation in creations}
+
+
+def _making_calls(evaluator: Evaluator) -> Iterator[tuple[int, int]]:
+    """The calls that can make a kernel: of ``wp.kernel``, and of functions that hand their parameter on."""
+    makers: set[tuple[int, int]] = set()
+    calls = [
+        (file, index, evaluator.callee(file.index, index))
+        for file in evaluator.files
+        for index, call in enumerate(file.facts.calls)
+        if call.context != "decorator"
+    ]
+    found: dict[tuple[int, int], None] = {}
+    grown = True
+    while grown:
+        grown = False
+        for file, index, functions in calls:
+            if (file.index, index) not in found and any(_makes(value, makers) for value in functions):
+                found[file.index, index] = None
+                grown = True
+                makers |= {
+                    (file.index, scope) for scope in file.scope_chain(file.facts.calls[index].scope) if scope
+                }
+    yield from found
+
+
+def _makes(function: Value, makers: set[tuple[int, int]]) -> bool:
+    match function:
+        case External(name="warp.kernel") | KernelDecorator():
+            return True
+        case Function(file=file, scope=scope):
+            return (file, scope) in makers
+        case Method(function=inner):
+            return (inner.file, inner.scope) in makers
+        case _:
+            return False

@@ -1,0 +1,156 @@
+"""Launches: which kernel runs with which block dimension, seen through helpers that forward both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from warp_lint.facts.records import CallFact
+from warp_lint.project.callers import Binding, Callers, CallSite
+from warp_lint.project.evaluation import Evaluator
+from warp_lint.project.values import (
+    UNKNOWN,
+    Arguments,
+    Constant,
+
+    Kernel,
+    ParameterValue,
+    Symbol,
+    Value,
+    Values,
+    constant,
+)
+
+DEFAULT_BLOCK_DIM = 256
+"""What ``wp.launch`` uses on CUDA when no block dimension is given."""
+_BLOCK_DIM_POSITION = 12
+
+
+class Launch(NamedTuple):
+    """One kernel with one block dimension, launched at one place."""
+
+    kernel: Kernel
+    block_dim: Constant | Symbol | None
+    """None: not known."""
+    site: CallSite
+    path: tuple[CallSite, ...]
+    """The calls that lead to a launch inside a helper, innermost first."""
+    cpu_only: bool
+    is_default: bool
+    """The launch gives no block dimension."""
+    sure: bool
+    """The kernel is the only one that this launch can run on this way."""
+
+
+class LaunchFinder:
+    """Finds what each ``wp.launch`` and ``wp.launch_tiled`` of the project launches."""
+
+    def __init__(self, evaluator: Evaluator, callers: Callers) -> None:
+        self._evaluator = evaluator
+        self._callers = callers
+
+    def launches_at(self, site: CallSite) -> Iterator[Launch]:
+        """The launches that a call stands for, each once."""
+        seen = set()
+        for launch in self._found(site):
+            key = launch._replace(path=launch.path[:1])
+            if key not in seen:
+                seen.add(key)
+                yield launch
+
+    def _found(self, site: CallSite) -> Iterator[Launch]:
+        call = self._callers.call(site)
+        place = self._callers.place(site)
+        expressions = [
+            argument.value
+            for position, argument in enumerate(call.arguments)
+            if argument.keyword in ("kernel", "block_dim", "device", "*", "**")
+            or (argument.keyword is None and position == 0)
+        ]
+        for environment in self._evaluator.iterations(place, expressions, {}):
+            arguments = self._evaluator.arguments(call, place, environment)
+            scopes = self._parameter_scopes(arguments, site)
+            ways = list(self._ways(site, scopes)) if scopes else []
+            if not ways:
+                yield from self._launches(call, site, arguments, ())
+            for way in ways:
+                for inner in self._evaluator.iterations(place, expressions, way.environment):
+                    arguments = self._evaluator.arguments(call, place, inner)
+                    yield from self._launches(call, site, arguments, way.path)
+
+    def _parameter_scopes(self, arguments: Arguments, site: CallSite) -> list[int]:
+        """The functions around the launch whose parameters say what is launched and how."""
+        file = self._callers.file(site)
+        around = set(file.scope_chain(self._callers.call(site).scope))
+        asked: list[Values] = [arguments.get(0, "kernel") or (), self._block_dim(arguments)]
+        asked.append(arguments.get(6, "device") or ())
+        scopes = {
+            value.scope
+            for values in asked
+            for value in values
+            if isinstance(value, ParameterValue) and value.file == site.file and value.scope in around
+        }
+        if arguments.open:
+            function = file.function_of(self._callers.call(site).scope)
+            if function is not None:
+                scopes.add(function)
+        return sorted(scopes)
+
+    def _ways(self, site: CallSite, scopes: list[int]) -> Iterator[Binding]:
+        """The ways to the launch: every combination of the calls of the functions around it."""
+        first, *rest = scopes
+        for way in self._callers.bindings(site.file, first):
+            if not rest:
+                yield way
+                continue
+            for other in self._ways(site, rest):
+                yield Binding({**way.environment, **other.environment}, (*way.path, *other.path))
+
+    def _launches(
+        self, call: CallFact, site: CallSite, arguments: Arguments, path: tuple[CallSite, ...]
+    ) -> Iterator[Launch]:
+        given = arguments.get(0, "kernel")
+        kernels = self._callers.resolve(given) if given is not None else ()
+        cpu_only = self._is_cpu_only(arguments, site)
+        block_dim = self._block_dim(arguments)
+        is_default = block_dim == (constant(DEFAULT_BLOCK_DIM),) and not self._gives_block_dim(arguments)
+        sure = len(kernels) == 1
+        for kernel in kernels:
+            if isinstance(kernel, Kernel):
+                for value in self._block_dims(block_dim):
+                    yield Launch(kernel, value, site, path, cpu_only, is_default, sure)
+
+    def _gives_block_dim(self, arguments: Arguments) -> bool:
+        return arguments.get(_BLOCK_DIM_POSITION, "block_dim") is not None
+
+    def _block_dim(self, arguments: Arguments) -> Values:
+        given = arguments.get(_BLOCK_DIM_POSITION, "block_dim")
+        if given is not None:
+            return given
+        return (UNKNOWN,) if arguments.open else (constant(DEFAULT_BLOCK_DIM),)
+
+    def _block_dims(self, values: Values) -> Iterator[Constant | Symbol | None]:
+        for value in self._callers.resolve(values):
+            match value:
+                # Warp takes None and 0 for the default.
+                case Constant(value=None | 0):
+                    yield constant(DEFAULT_BLOCK_DIM)
+                case Constant(value=int() | float() as number):
+                    yield constant(int(number))
+                case Symbol():
+                    yield value
+                case _:
+                    yield None
+
+    def _is_cpu_only(self, arguments: Arguments, site: CallSite) -> bool:
+        call = self._callers.call(site)
+        if self._callers.file(site).is_cpu_only(call.block):
+            return True
+        device = arguments.get(6, "device")
+        return device is not None and all(_is_cpu(value) for value in self._callers.resolve(device))
+
+
+def _is_cpu(value: Value) -> bool:
+    return isinstance(value, Constant) and value.value == "cpu"
+
+
