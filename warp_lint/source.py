@@ -20,7 +20,7 @@ from warp_lint.findings import Position
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _LINE_END_BYTES = re.compile(rb"\r\n?|\n")
-_IMPORTED = re.compile(rb"import(?=[ \t(])[ \t]*(\((?:[^)#]|#[^\r\n]*[\r\n])*\)|[^\r\n;#(]+)")
+_IMPORTED = re.compile(rb"import(?=[ \t(])[ \t]*(\((?:[^()#]|#[^\r\n]*[\r\n])*\)|[^\r\n;#(]+)")
 _COMMENT = re.compile(rb"#[^\r\n]*")
 # The name itself, not the one it is given after ``as``.
 _IMPORTED_NAME = re.compile(rb"([\w.\x80-\xff]+|\*)(?:[ \t]+as[ \t]+[\w\x80-\xff]+)?")
