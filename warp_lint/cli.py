@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import os
 import sys
@@ -142,6 +141,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
 def _check(
     paths: Sequence[str], lookup: SettingsLookup, texts: Mapping[str, bytes], options: Mapping[str, Any]
 ) -> int:
+    from warp_lint.reports.wording import counted
     from warp_lint.run import lint
 
     started = time.monotonic()
@@ -159,7 +159,8 @@ def _check(
         _warn("no Python files found under the given paths")
     if options["verbose"]:
         seconds = time.monotonic() - started
-        click.echo(f"{len(result.files)} files, {len(result.findings)} findings, {seconds:.2f} s", err=True)
+        amount = f"{counted(len(result.files), 'file')}, {counted(len(result.findings), 'finding')}"
+        click.echo(f"{amount}, {seconds:.2f} s", err=True)
     _print(_report(result, options), options["output_file"])
     if not result.is_complete:
         return FAILURE
@@ -236,17 +237,33 @@ def _files_listed(paths: Sequence[str], lookup: SettingsLookup) -> Iterable[str]
 
 
 def _settings_listed(paths: Sequence[str], lookup: SettingsLookup) -> Iterable[str]:
+    """The settings that count at each path, as they could stand in a settings file."""
+    import json
+
     from warp_lint.rules import all_rules
 
     for path in paths:
         settings = lookup.nearest(path)
-        yield f"# Settings of {path}"
-        for field in dataclasses.fields(settings):
-            yield f"{field.name.replace('_', '-')} = {getattr(settings, field.name)!r}"
-        yield "# Rules"
-        for rule in all_rules().values():
-            if settings.enables(rule):
-                yield f"{rule.name} ({rule.code})"
+        settings.check_selectors(all_rules().values())
+        values = {
+            "select": [rule.code for rule in all_rules().values() if settings.enables(rule)],
+            "exclude": [pattern.text for pattern in (*settings.exclude, *settings.extend_exclude)],
+            "respect-gitignore": settings.respect_gitignore,
+            "force-exclude": settings.force_exclude,
+            "src": settings.src,
+            "target-version": ".".join(map(str, settings.target_version)),
+            "project-kind": "library" if settings.is_library else "application",
+            "known-warp-packages": settings.known_warp_packages,
+            "kernel-decorators": settings.kernel_decorators,
+            "devices": settings.devices,
+        }
+        yield f"# {path}: settings from {settings.file or 'no file'}, project in {settings.root}"
+        yield from (f"{key} = {json.dumps(value)}" for key, value in values.items())
+        yield "[per-file-ignores]"
+        for ignore in settings.per_file_ignores:
+            for pattern in ignore.patterns:
+                text = f"{'!' if ignore.negated else ''}{pattern.text}"
+                yield f"{json.dumps(text)} = {json.dumps(ignore.selectors)}"
 
 
 @commands.command()

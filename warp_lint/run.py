@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import traceback
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 from warp_lint.facts.extract import extract
 from warp_lint.facts.parsing import ParseFailure
 from warp_lint.facts.records import FileFacts
-from warp_lint.findings import Finding, Location, Position, Range
+from warp_lint.findings import Finding
 from warp_lint.project import Project
 from warp_lint.relevance import Outline, outline, relevant
 from warp_lint.rules import all_rules
+from warp_lint.rules.base import Rule
+from warp_lint.rules.suppressions.syntax_error import UnreadableFile
+from warp_lint.settings import Settings
 from warp_lint.source import Source, SourceError
-from warp_lint.trees import SettingsLookup, Tree, find_trees
+from warp_lint.suppressions import Suppressions
+from warp_lint.trees import SettingsLookup, Tree, Trees, find_trees
 
 Progress = Callable[[int, int], None]
 """Told how many of how many files are done."""
@@ -46,8 +51,8 @@ class Result:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every file could be read, and every rule ran."""
-        return not self.problems and all(finding.code != "WRP903" for finding in self.findings)
+        """Whether every file could be read, and nothing went wrong."""
+        return not self.problems and all(finding.code != _UNREADABLE.code for finding in self.findings)
 
 
 def lint(
@@ -65,80 +70,112 @@ def lint(
     ``whole_projects`` a file that is given is judged alone. With ``catch_crashes`` a fault of the linter
     becomes a `Problem`, and the run goes on. Raises `SettingsError` when settings cannot be followed.
     """
-    lookup = lookup or SettingsLookup()
     texts = texts or {}
-    trees, errors = find_trees(paths, lookup, in_memory=texts, whole_projects=whole_projects)
-    run = _Run(texts, catch_crashes, progress)
-    run.problems += [Problem(f"{error.path}: {error.message}") for error in errors]
-    for tree in trees:
-        run.lint(tree)
-    return run.result()
+    trees = find_trees(paths, lookup or SettingsLookup(), in_memory=texts, whole_projects=whole_projects)
+    return lint_trees(trees, texts=texts, catch_crashes=catch_crashes, progress=progress)
+
+
+def lint_trees(
+    trees: Trees,
+    *,
+    texts: Mapping[str, bytes] | None = None,
+    catch_crashes: bool = False,
+    progress: Progress | None = None,
+) -> Result:
+    """Lint the files of trees, as `lint` does; the order of the files makes no difference."""
+    run = _Run(texts or {}, catch_crashes, progress)
+    run.problems += [Problem(f"{error.path}: {error.message}") for error in trees.errors]
+    findings = sorted(
+        (finding for tree in trees.trees for finding in run.findings_in(tree)),
+        key=lambda finding: finding.sort_key,
+    )
+    files = sorted(path for tree in trees.trees for path in tree.asked)
+    return Result(tuple(findings), tuple(files), tuple(run.problems), run.sources_of(findings))
+
+
+_UNREADABLE = UnreadableFile()
+
+
+class _Reading(NamedTuple):
+    """What reading a tree gives."""
+
+    facts: list[FileFacts]
+    """Of the files that can matter."""
+    failures: dict[str, Failure]
+    commented: set[str]
+    """The files that may hold comments for the linter, whether their facts matter or not."""
 
 
 class _Run:
-    """The state of one run over several trees."""
-
     def __init__(self, texts: Mapping[str, bytes], catch_crashes: bool, progress: Progress | None) -> None:
         self.problems: list[Problem] = []
         self._texts = texts
         self._catch_crashes = catch_crashes
         self._progress = progress
-        self._files: list[str] = []
-        self._findings: list[Finding] = []
 
-    def lint(self, tree: Tree) -> None:
-        """Add what the rules find in the files of a tree that are asked for."""
-        settings = tree.settings
-        rules = all_rules()
-        settings.check_selectors(rules.values())
-        facts, failures = self._facts(tree)
-        findings = [_unreadable(path, error) for path, error in failures.items()]
-        with self._guarded("linking the files of the project"):
-            project = Project.build(facts, settings)
-            for rule in rules.values():
-                if settings.enables(rule):
-                    with self._guarded(f"looking for {rule.code}"):
-                        findings += rule.check(project)
-        asked = set(tree.asked)
-        self._files += tree.asked
-        self._findings += (
-            finding
-            for finding in findings
-            if finding.location.path in asked and not settings.ignores_in_file(finding, finding.location.path)
-        )
+    def findings_in(self, tree: Tree) -> Iterator[Finding]:
+        """What is to be reported of the files of a tree that are asked for."""
+        rules = all_rules().values()
+        tree.settings.check_selectors(rules)
+        enabled = [rule for rule in rules if tree.settings.enables(rule)]
+        reading = self._read(tree)
+        found: dict[str, list[Finding]] = defaultdict(list)
+        for finding in self._findings_of(enabled, reading.facts, tree.settings):
+            found[finding.location.path].append(finding)
+        for path in tree.asked:
+            failure = reading.failures.get(path)
+            if failure is not None:
+                if _reports_unreadable(tree.settings, path):
+                    yield _UNREADABLE.report(path, failure.message, failure.line, failure.column)
+            elif path in found or path in reading.commented:
+                tried = {rule.code for rule in enabled if not tree.settings.ignores_in_file(rule, path)}
+                of_file = [finding for finding in found[path] if finding.code in tried]
+                with self._guarded(f"reading the comments of {path}"):
+                    yield from Suppressions(self._source(path)).apply(of_file, tried)
 
-    def result(self) -> Result:
-        """All that was found so far."""
-        findings = sorted(self._findings, key=lambda finding: finding.sort_key)
+    def sources_of(self, findings: Iterable[Finding]) -> dict[str, Source]:
+        """The sources that drawing the findings takes."""
         sources = {}
-        for path in sorted({path for finding in findings for path in _paths_of(finding)}):
-            with suppress(SourceError):  # it is reported, or has changed under our hands
+        for path in {path for finding in findings for path in _paths_of(finding)}:
+            with suppress(SourceError):  # that is what the finding says, or the file is gone by now
                 sources[path] = self._source(path)
-        return Result(tuple(findings), tuple(sorted(self._files)), tuple(self.problems), sources)
+        return sources
 
-    def _facts(self, tree: Tree) -> tuple[list[FileFacts], dict[str, Failure]]:
-        """The facts of the files that can matter, and why other files have none."""
+    def _read(self, tree: Tree) -> _Reading:
+        reading = _Reading([], {}, set())
         outlines: dict[str, Outline] = {}
-        failures: dict[str, Failure] = {}
-        facts: list[FileFacts] = []
         for path in (*tree.asked, *tree.others):
             try:
-                outlines[path] = outline(self._source(path).data)
+                data = self._source(path).data
             except SourceError as error:
-                failures[path] = error
-        wanted = relevant(outlines) | (tree.named & outlines.keys())
-        for done, path in enumerate(sorted(wanted)):
+                reading.failures[path] = error
+            else:
+                outlines[path] = outline(data)
+                if b"warp-lint" in data or b"WRP" in data:
+                    reading.commented.add(path)
+        matter = relevant(outlines) | tree.named
+        wanted = [path for path in outlines if path in matter]
+        for done, path in enumerate(wanted):
             if self._progress:
                 self._progress(done, len(wanted))
             with self._guarded(f"reading {path}"):
                 try:
-                    facts.append(extract(self._source(path)))
+                    reading.facts.append(extract(self._source(path)))
                 except (SourceError, ParseFailure) as error:
-                    failures[path] = error
-        return facts, failures
+                    reading.failures[path] = error
+        return reading
+
+    def _findings_of(
+        self, rules: Iterable[Rule], facts: list[FileFacts], settings: Settings
+    ) -> Iterator[Finding]:
+        with self._guarded("linking the files of the project"):
+            project = Project.build(facts, settings)
+            for rule in rules:
+                with self._guarded(f"looking for {rule.code}"):
+                    yield from list(rule.check(project))
 
     def _source(self, path: str) -> Source:
-        """A file's source; raises `SourceError`."""
+        """The source of a file; raises `SourceError`."""
         return Source.from_bytes(path, self._texts[path]) if path in self._texts else Source.read(path)
 
     @contextmanager
@@ -149,17 +186,18 @@ class _Run:
         except Exception as error:
             if not self._catch_crashes:
                 raise
-            message = f"internal error while {doing}: {error!r}"
-            self.problems.append(Problem(message, traceback.format_exc()))
+            summary = f"{type(error).__name__}: {error}".splitlines()[0]
+            self.problems.append(Problem(f"internal error while {doing}: {summary}", traceback.format_exc()))
 
 
-def _unreadable(path: str, failure: Failure) -> Finding:
-    place = Position(failure.line, failure.column)
-    return all_rules()["WRP903"].finding(Location(path, Range(place, place)), failure.message)
+def _reports_unreadable(settings: Settings, path: str) -> bool:
+    """Whether WRP903 is on: selecting other rules does not turn it off, only ignoring it does."""
+    unselected = tuple(selection._replace(select=None) for selection in settings.selections)
+    enabled = replace(settings, selections=unselected).enables(_UNREADABLE)
+    return enabled and not settings.ignores_in_file(_UNREADABLE, path)
 
 
 def _paths_of(finding: Finding) -> Iterator[str]:
-    """The files that must be at hand to draw a finding and its fix."""
     yield finding.location.path
     yield from (related.location.path for related in finding.related)
     yield from (edit.path for edit in (finding.fix.edits if finding.fix else ()))

@@ -87,6 +87,7 @@ def find_trees(
     errors: list[FileError] = []
     for path in (os.path.abspath(path) for path in paths):  # noqa: PTH100 - resolves `..`
         settings = lookup.nearest(path)
+        asked.setdefault(settings, set())  # its selectors are checked even when no file is found
         found = FoundFiles([path], []) if path in in_memory else find_files([path], settings)
         errors += found.errors
         for file in found.files:
