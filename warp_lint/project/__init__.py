@@ -12,8 +12,10 @@ from functools import cached_property
 
 from warp_lint.facts.records import CallFact, FileFacts
 from warp_lint.project.callers import Callers, CallSite
+from warp_lint.project.differentiation import Differentiation
 from warp_lint.project.evaluation import Evaluator
 from warp_lint.project.files import ProjectFile, PythonModules
+from warp_lint.project.kind import is_library, is_test
 from warp_lint.project.kernels import KernelDefinition, ModuleKey, find_kernels
 from warp_lint.project.launches import Launch, LaunchFinder
 from warp_lint.project.modules import WarpModule, find_modules
@@ -83,6 +85,14 @@ class Project:
         sites = sorted(self.calls_of("launch", "launch_tiled"))
         return [launch for site in sites for launch in finder.launches_at(site)]
 
+    def is_test(self, file: ProjectFile) -> bool:
+        """Whether a file is part of the tests."""
+        return is_test(file, self.settings.root)
+
+    def is_library(self, file: ProjectFile) -> bool:
+        """Whether others may import a file and use its kernels in ways that the project does not show."""
+        return is_library(file, self.settings)
+
     @cached_property
     def warp_modules(self) -> WarpModules:
         return WarpModules(self.evaluator, self.kernels)
@@ -99,6 +109,10 @@ class Project:
     def modules(self) -> dict[ModuleKey, WarpModule]:
         """The Warp modules by their keys."""
         return find_modules(self.kernels.values(), self.launches, self.option_writes, self.files)
+
+    @cached_property
+    def differentiation(self) -> Differentiation:
+        return Differentiation(self.files, self.evaluator, self.warp_calls)
 
     @cached_property
     def timeline(self) -> Timeline:

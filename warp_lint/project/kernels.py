@@ -13,6 +13,7 @@ from warp_lint.findings import Location, Range
 from warp_lint.project.evaluation import Evaluator, KernelCreation, Place, names_in
 from warp_lint.project.files import ProjectFile
 from warp_lint.project.values import (
+    UNKNOWN,
     Constant,
     Dictionary,
     External,
@@ -148,6 +149,29 @@ class KernelDefinition:
         """The constant that the decorator gives an option; None when it gives none or no constant."""
         found = only_constant(self.options.get(name))
         return found.value if found is not None else None
+
+    @cached_property
+    def parameter_types(self) -> list[Values]:
+        """What the types of the parameters are made of: for an array, its item type."""
+        scope = self.scope
+        place = Place(self.body_file.index, scope.parent, max(scope.block, 0), scope.order)
+        found: list[Values] = []
+        for parameter in scope.parameters:
+            types = list(self._item_types(parameter.annotation)) if parameter.annotation is not None else []
+            found += [self._evaluator.evaluate(item, place, {}) for item in types] or [(UNKNOWN,)]
+        return found
+
+    def _item_types(self, annotation: fact.Expression) -> Iterator[fact.Expression]:
+        match annotation:
+            case fact.CallReference(index=index):
+                for argument in self.body_file.facts.calls[index].arguments:
+                    if argument.keyword in (None, "dtype"):
+                        yield argument.value
+                        return
+            case fact.Subscript(index=fact.Sequence(items=(first, *_))) | fact.Subscript(index=first):
+                yield first
+            case _:
+                yield annotation
 
     @cached_property
     def is_generic(self) -> bool:

@@ -1,0 +1,1 @@
+"""Adjoint code that is built in vain, or missing."""

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from warp_lint.findings import Finding, Level
+from warp_lint.project import Project
+from warp_lint.project.differentiation import is_integer_only
+from warp_lint.project.kernels import KernelDefinition, ModuleKind
+from warp_lint.project.modules import WarpModule
+from warp_lint.project.values import constant
+from warp_lint.rules.base import Rule
+
+
+class UnneededBackward(Rule):
+    """A module generates backward code that nothing uses.
+
+    ## What it does
+    Reports, once for each module, kernels that are built with their adjoints although nothing in the project
+    that can reach them differentiates: no `wp.Tape`, `adjoint=True`, `requires_grad=True`, gradient helper,
+    torch or JAX bridge, or custom gradient. Modules whose kernels take only integers always qualify.
+
+    ## Why is this bad
+    The adjoint of a kernel is more than half of its code: without it the generated source falls to 35–40 %
+    and the build to 15–60 % of its time.
+
+    ## Example
+    ```python
+    import warp as wp
+
+
+    @wp.kernel
+    def count(cells: wp.array(dtype=int), counts: wp.array(dtype=int)):
+        wp.atomic_add(counts, cells[wp.tid()], 1)
+    ```
+
+    ## Use instead
+    ```python
+    import warp as wp
+
+    wp.set_module_options({"enable_backward": False})
+
+
+    @wp.kernel
+    def count(cells: wp.array(dtype=int), counts: wp.array(dtype=int)):
+        wp.atomic_add(counts, cells[wp.tid()], 1)
+    ```
+
+    ## Fix safety
+    The fix sets the module's option. It is unsafe: whoever uses the module from outside the project may
+    differentiate it. In a library the finding is only information, for the same reason.
+    """
+
+    code = "WRP401"
+    name = "unneeded-backward"
+    level = Level.WARNING
+
+    def check(self, project: Project) -> Iterator[Finding]:
+        if self._is_off_in_config(project):
+            return
+        for module in project.modules.values():
+            if module.key.kind not in (ModuleKind.OWN, ModuleKind.NAMED) or not module.kernels:
+                continue
+            if any(write.name == "enable_backward" for write in module.writes):
+                continue
+            with_backward = [kernel for kernel in module.kernels if self._generates_backward(kernel)]
+            if with_backward and not self._is_differentiated(with_backward, project):
+                yield self._finding(with_backward, module, project)
+
+    def _is_off_in_config(self, project: Project) -> bool:
+        """Whether some file turns backward code off for all modules; which ones it reaches is not known."""
+        return any(
+            write.name == "enable_backward" and write.values != (constant(True),)
+            for write in project.config_writes
+        )
+
+    def _generates_backward(self, kernel: KernelDefinition) -> bool:
+        return "enable_backward" not in kernel.options and not kernel.creation.arguments.open
+
+    def _is_differentiated(self, kernels: list[KernelDefinition], project: Project) -> bool:
+        return any(
+            project.differentiation.may_reach(kernel) and not is_integer_only(kernel) for kernel in kernels
+        )
+
+    def _finding(self, kernels: list[KernelDefinition], module: WarpModule, project: Project) -> Finding:
+        first = min(kernels, key=lambda kernel: (kernel.file.facts.path, kernel.span))
+        count = len(kernels)
+        what = "1 kernel is" if count == 1 else f"{count} kernels are"
+        return self.finding(
+            first.location,
+            f'module "{module.name}" builds backward code that nothing uses: {what} built with an adjoint',
+            suppression_range=first.suppression_range,
+            level=Level.INFO if project.is_library(first.file) else self.level,
+        )

@@ -1,0 +1,1 @@
+"""Kernels defined where they grow or rebuild their module."""

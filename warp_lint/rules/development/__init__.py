@@ -1,0 +1,1 @@
+"""Settings left from development."""

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from warp_lint.facts.records import BlockKind
+from warp_lint.findings import Finding, Level, Location, Range
+from warp_lint.project import Project
+from warp_lint.project.evaluation import Place
+from warp_lint.project.files import ProjectFile
+from warp_lint.project.values import Constant, External, Values
+from warp_lint.rules.base import Rule
+from warp_lint.warp_api import DEBUG_SETTINGS, DebugSetting, WarpName
+
+
+class DebugLeftOn(Rule):
+    """A setting for debugging is on for every run.
+
+    ## What it does
+    Reports settings of `wp.config`, and module options, that are meant for debugging and are set without a
+    condition: `mode = "debug"`, `verify_fp`, `verify_cuda`, `print_launches`,
+    `verify_autograd_array_access`, debug logging, `lineinfo`, `compile_time_trace`. Tests may set them.
+
+    ## Why is this bad
+    Each costs something at every start or launch: `verify_fp` doubles the build,
+    `verify_autograd_array_access` makes Warp skip its cache so that every process builds again.
+
+    ## Example
+    ```python
+    wp.config.verify_fp = True
+    ```
+
+    ## Use instead
+    ```python
+    wp.config.verify_fp = args.debug
+    ```
+
+    ## Fix safety
+    The fix deletes the statement. It is unsafe: the author may want the checks.
+    """
+
+    code = "WRP801"
+    name = "debug-left-on"
+    level = Level.WARNING
+
+    def check(self, project: Project) -> Iterator[Finding]:
+        for config in project.config_writes:
+            setting = self._setting(config.name, config.values, project)
+            if setting is not None and not self._is_conditional(config.file, config.place, project):
+                yield self._finding(setting, f"wp.config.{config.name}", config.location, None)
+        for write in project.option_writes:
+            setting = self._setting(write.name, write.values, project)
+            if setting is not None and not self._is_conditional(write.file, write.place, project):
+                yield self._finding(
+                    setting, f'module option "{write.name}"', write.entry_location, write.suppression_range
+                )
+
+    def _setting(self, name: str, values: Values, project: Project) -> DebugSetting | None:
+        for setting in DEBUG_SETTINGS:
+            if setting.name == name and setting.exists_in(project.settings.target_version):
+                if len(values) == 1 and _is_value(values, setting):
+                    return setting
+        return None
+
+    def _is_conditional(self, file: ProjectFile, place: Place, project: Project) -> bool:
+        """Whether a flag, the environment or a test decides about the setting."""
+        if project.is_test(file):
+            return True
+        return any(
+            file.facts.blocks[outer].kind in (BlockKind.BRANCH, BlockKind.EXCEPT)
+            and not file.is_main_block(outer)
+            for outer in file.block_ancestors(place.block)
+        )
+
+    def _finding(
+        self, setting: DebugSetting, what: str, location: Location, suppression_range: Range | None
+    ) -> Finding:
+        value = f"wp.{setting.value.dotted}" if isinstance(setting.value, WarpName) else repr(setting.value)
+        return self.finding(
+            location, f"{what} is left at {value}: it {setting.cost}", suppression_range=suppression_range
+        )
+
+
+def _is_value(values: Values, setting: DebugSetting) -> bool:
+    match values[0]:
+        case Constant(value=value):
+            return not isinstance(setting.value, WarpName) and value == setting.value
+        case External(name=name):
+            return isinstance(setting.value, WarpName) and name == f"warp.{setting.value.dotted}"
+        case _:
+            return False

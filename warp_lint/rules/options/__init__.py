@@ -1,0 +1,1 @@
+"""Module options and configuration, in time and in the right place."""

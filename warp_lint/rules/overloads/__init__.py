@@ -1,0 +1,1 @@
+"""Instances of generic kernels."""

@@ -1,0 +1,1 @@
+"""Variants of a module for each block dimension."""

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from warp_lint.findings import Certainty, Finding, Level, Related
+from warp_lint.project import Project
+from warp_lint.project.callers import CallSite
+from warp_lint.project.kernels import ModuleKind
+from warp_lint.project.launches import DEFAULT_BLOCK_DIM, Launch
+from warp_lint.project.modules import WarpModule
+from warp_lint.project.values import Constant, Kernel, Symbol
+from warp_lint.rules.base import Rule
+
+BlockDim = Constant | Symbol
+
+
+class MixedBlockDim(Rule):
+    """Launches reach one module with several block dimensions.
+
+    ## What it does
+    Collects the block dimensions that the project launches a module's kernels with, across files and
+    through helper functions, and reports each launch whose block dimension is not the one that most of the
+    module's kernels use. A launch that gives none uses 256.
+
+    ## Why is this bad
+    On CUDA the block dimension is part of a build's identity: a module is built once for each of them, each
+    time with all of its kernels. With three block dimensions, two thirds of the kernel builds are never
+    launched.
+
+    ## Example
+    ```python
+    wp.launch(blur, dim=n, inputs=[image], block_dim=64)
+    wp.launch(sharpen, dim=n, inputs=[image])
+    ```
+
+    ## Use instead
+    ```python
+    @wp.kernel(module="unique")
+    def blur(image: wp.array(dtype=float)): ...
+    ```
+
+    ## Fix safety
+    The fix gives each kernel with one block dimension of its own a module of its own, with the options that
+    it had. It is safe when nothing loads or compiles the module by name, otherwise unsafe.
+    """
+
+    code = "WRP201"
+    name = "mixed-block-dim"
+    level = Level.WARNING
+
+    def check(self, project: Project) -> Iterator[Finding]:
+        if "cuda" not in {device.partition(":")[0] for device in project.settings.devices}:
+            return
+        for module in project.modules.values():
+            if module.key.kind in (ModuleKind.OWN, ModuleKind.NAMED):
+                yield from self._check_module(module, project)
+
+    def _check_module(self, module: WarpModule, project: Project) -> Iterator[Finding]:
+        launches = [
+            launch for launch in module.launches if launch.block_dim is not None and not launch.cpu_only
+        ]
+        kernels_at: dict[BlockDim, set[Kernel]] = defaultdict(set)
+        for launch in launches:
+            assert launch.block_dim is not None
+            kernels_at[launch.block_dim].add(launch.kernel)
+        launched = {kernel for kernels in kernels_at.values() for kernel in kernels}
+        built = sum(not k.is_generic or k.kernel in launched for k in module.kernels)
+        all_builds = built * len(kernels_at)
+        wasted = all_builds - sum(len(kernels) for kernels in kernels_at.values())
+        if len(kernels_at) < 2 or wasted <= 0:
+            return
+        reference = self._reference(kernels_at)
+        for site, found in _by_site(launches).items():
+            others = [launch for launch in found if launch.block_dim != reference]
+            if others:
+                yield self._finding(site, others, module, project, kernels_at, (wasted, all_builds))
+
+    def _reference(self, kernels_at: dict[BlockDim, set[Kernel]]) -> BlockDim:
+        """The block dimension of most kernels; on a tie 256, else the first seen."""
+        most = max(len(kernels) for kernels in kernels_at.values())
+        candidates = [block_dim for block_dim, kernels in kernels_at.items() if len(kernels) == most]
+        default = [
+            candidate
+            for candidate in candidates
+            if isinstance(candidate, Constant) and candidate.value == DEFAULT_BLOCK_DIM
+        ]
+        return (default or candidates)[0]
+
+    def _finding(
+        self,
+        site: CallSite,
+        launches: list[Launch],
+        module: WarpModule,
+        project: Project,
+        kernels_at: dict[BlockDim, set[Kernel]],
+        builds: tuple[int, int],
+    ) -> Finding:
+        call = project.call(site)
+        facts = project.files[site.file].facts
+        here = _shown(launch.block_dim for launch in launches if launch.block_dim is not None)
+        names = ", ".join(sorted({project.kernels[launch.kernel].name for launch in launches}))
+        wasted, all_builds = builds
+        symbolic = any(isinstance(block_dim, Symbol) for block_dim in kernels_at)
+        return self.finding(
+            facts.location(call.span),
+            f'module "{module.name}" is built {len(kernels_at)} times (block_dim {_shown(kernels_at)}): '
+            f"{wasted} of {all_builds} kernel builds are never launched; {here} is used here for {names}",
+            suppression_range=facts.location(call.statement_span).range,
+            related=self._related(site, launches, module, project),
+            certainty=Certainty.LIKELY if symbolic else Certainty.CERTAIN,
+            redundant_builds=wasted,
+        )
+
+    def _related(
+        self, site: CallSite, launches: list[Launch], module: WarpModule, project: Project
+    ) -> Iterator[Related]:
+        seen = set()
+        for launch in launches:
+            for caller in launch.path[:1]:
+                if caller not in seen:
+                    seen.add(caller)
+                    location = project.files[caller.file].facts.location(project.call(caller).span)
+                    yield Related(f"called here with block_dim {_shown([launch.block_dim])}", location)
+        for launch in module.launches:
+            if launch.block_dim not in {item.block_dim for item in launches} and launch.site != site:
+                if launch.block_dim is None or launch.cpu_only:
+                    continue
+                location = project.files[launch.site.file].facts.location(project.call(launch.site).span)
+                yield Related(f"launched here with block_dim {_shown([launch.block_dim])}", location)
+                return
+
+
+def _by_site(launches: Iterable[Launch]) -> dict[CallSite, list[Launch]]:
+    found: dict[CallSite, list[Launch]] = defaultdict(list)
+    for launch in launches:
+        found[launch.site].append(launch)
+    return found
+
+
+def _shown(block_dims: Iterable[BlockDim | None]) -> str:
+    """Block dimensions as a reader expects them: numbers first, in order."""
+    known = list(dict.fromkeys(block_dim for block_dim in block_dims if block_dim is not None))
+    numbers = sorted(int(item.value or 0) for item in known if isinstance(item, Constant))
+    symbols = sorted(item.text for item in known if isinstance(item, Symbol))
+    return ", ".join([*map(str, numbers), *symbols])
