@@ -22,12 +22,12 @@ from warp_lint.project.modules import WarpModule, find_modules
 from warp_lint.project.options import (
     ConfigWrite,
     OptionWrite,
+    OptionWrites,
     WarpModules,
     find_config_writes,
-    find_option_writes,
 )
 from warp_lint.project.timeline import Timeline
-from warp_lint.project.values import External, Kernel
+from warp_lint.project.values import External, Kernel, Partial
 from warp_lint.settings import Settings
 
 __all__ = ["Project"]
@@ -65,6 +65,8 @@ class Project:
         for file in self.files:
             for index in range(len(file.facts.calls)):
                 for value in self.evaluator.callee(file.index, index):
+                    if isinstance(value, Partial):
+                        value = value.function
                     if isinstance(value, External) and value.name.startswith("warp."):
                         found[value.name.removeprefix("warp.")].append(CallSite(file.index, index))
         return found
@@ -82,7 +84,7 @@ class Project:
         """Every launch of the project whose kernel is known."""
         self.kernels  # noqa: B018 (names stand for kernels only once all of them are known)
         finder = LaunchFinder(self.evaluator, self.callers)
-        sites = sorted(self.calls_of("launch", "launch_tiled"))
+        sites = sorted(self.calls_of(*_LAUNCHING))
         return [launch for site in sites for launch in finder.launches_at(site)]
 
     def is_test(self, file: ProjectFile) -> bool:
@@ -98,8 +100,13 @@ class Project:
         return WarpModules(self.evaluator, self.kernels)
 
     @cached_property
+    def options(self) -> OptionWrites:
+        return OptionWrites(self.evaluator, self.warp_modules)
+
+    @property
     def option_writes(self) -> list[OptionWrite]:
-        return find_option_writes(self.evaluator, self.warp_modules)
+        """Every write of one option whose module and name are known."""
+        return self.options.writes
 
     @cached_property
     def config_writes(self) -> list[ConfigWrite]:
@@ -112,7 +119,9 @@ class Project:
 
     @cached_property
     def differentiation(self) -> Differentiation:
-        return Differentiation(self.files, self.evaluator, self.warp_calls)
+        return Differentiation(
+            self.files, self.evaluator, self.callers, self.kernels, self.launches, self.warp_calls
+        )
 
     @cached_property
     def timeline(self) -> Timeline:
@@ -124,6 +133,15 @@ class Project:
             self.option_writes,
             self.warp_modules,
         )
+
+
+_LAUNCHING = (
+    "launch",
+    "launch_tiled",
+    "jax_kernel",
+    "jax_experimental.jax_kernel",
+    "jax_experimental.ffi.jax_kernel",
+)
 
 
 def _package_directories(facts: Sequence[FileFacts]) -> set[str]:

@@ -50,6 +50,7 @@ class Callers:
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
         self._sites: dict[tuple[int, int], list[CallSite]] = defaultdict(list)
+        self._at_import: dict[tuple[int, int], bool] = {}
         self._resolved: dict[ParameterValue, Values] = {}
         for file in evaluator.files:
             for index in range(len(file.facts.calls)):
@@ -72,6 +73,18 @@ class Callers:
 
     def place(self, site: CallSite) -> Place:
         return self._evaluator.place_of(site.file, self.call(site))
+
+    def runs_at_import(self, file: int, scope: int) -> bool:
+        """Whether the import of some file calls a function, directly or through others."""
+        key = (file, scope)
+        if key not in self._at_import:
+            self._at_import[key] = False  # what a recursive call sees
+            self._at_import[key] = any(self._is_at_import(site) for site in self.sites(file, scope))
+        return self._at_import[key]
+
+    def _is_at_import(self, site: CallSite) -> bool:
+        outer = self.file(site).function_of(self.call(site).scope)
+        return outer is None or self.runs_at_import(site.file, outer)
 
     def _called(self, values: Values) -> Iterator[Function]:
         for value in values:

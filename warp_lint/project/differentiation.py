@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from warp_lint.facts import values as fact
 from warp_lint.facts.records import CallFact
-from warp_lint.project.callers import CallSite
-from warp_lint.project.evaluation import Evaluator
+from warp_lint.project.callers import Callers, CallSite
+from warp_lint.project.evaluation import Evaluator, Place
 from warp_lint.project.files import ProjectFile, last_name
 from warp_lint.project.kernels import KernelDefinition
-from warp_lint.project.values import External
+from warp_lint.project.launches import Launch
+from warp_lint.project.values import Class, External, Kernel, Value
 from warp_lint.warp_api import FUNCTIONS, GRADIENT_ARGUMENTS, Role
 
 _DIFFERENTIATING = frozenset(
     function.name for function in FUNCTIONS if function.role is Role.DIFFERENTIATE
 ) - {"from_torch", "from_paddle"}
-_BRIDGES = ("from_torch", "from_paddle", "jax_kernel", "jax_callable")
+_BRIDGES_WITH_GRADIENTS = ("from_torch", "from_paddle")
+"""Bridges whose arrays have gradients unless they are told otherwise."""
+_BRIDGES = (*_BRIDGES_WITH_GRADIENTS, "jax_kernel", "jax_callable")
 _INTEGER_TYPES = frozenset(
     {
         "int", "bool", "warp.bool", "warp.int8", "warp.uint8", "warp.int16", "warp.uint16", "warp.int32",
@@ -34,10 +38,16 @@ class Differentiation:
         self,
         files: Sequence[ProjectFile],
         evaluator: Evaluator,
+        callers: Callers,
+        kernels: Mapping[Kernel, KernelDefinition],
+        launches: Sequence[Launch],
         warp_calls: Mapping[str, Sequence[CallSite]],
     ) -> None:
         self._files = files
         self._evaluator = evaluator
+        self._callers = callers
+        self._kernels = kernels
+        self._launches = launches
         self._warp_calls = warp_calls
 
     def may_reach(self, kernel: KernelDefinition) -> bool:
@@ -45,6 +55,40 @@ class Differentiation:
         that imports it, or one that it imports."""
         reached = self._reached
         return kernel.body_file.index in reached or kernel.file.index in reached
+
+    def may_be_recorded(self, kernel: KernelDefinition) -> bool:
+        """Whether a launch of the kernel stands in a function that makes a tape, or that such a function may
+        come to by calls; or whether the kernel is launched where the project does not show."""
+        launches = [launch for launch in self._launches if launch.kernel == kernel.kernel]
+        if not launches:
+            return self.may_reach(kernel)
+        return any(launch.site in self._recorded_sites for launch in launches)
+
+    @cached_property
+    def _recorded_sites(self) -> frozenset[CallSite]:
+        """The calls that may run under a tape."""
+        functions: dict[tuple[int, int], None] = {}
+        for file in self._files:
+            for index, call in enumerate(file.facts.calls):
+                if self._asks(call, file.index, index):
+                    functions[file.index, self._function(file, call.scope)] = None
+        calls_in: dict[tuple[int, int], list[CallSite]] = defaultdict(list)
+        for file in self._files:
+            for index, call in enumerate(file.facts.calls):
+                calls_in[file.index, self._function(file, call.scope)].append(CallSite(file.index, index))
+        pending, seen, sites = list(functions), set(functions), set()
+        while pending:
+            for site in calls_in[pending.pop()]:
+                sites.add(site)
+                for function in self._callers.functions(site):
+                    key = (function.file, function.scope)
+                    if key not in seen:
+                        seen.add(key)
+                        pending.append(key)
+        return frozenset(sites)
+
+    def _function(self, file: ProjectFile, scope: int) -> int:
+        return file.function_of(scope) or 0
 
     @cached_property
     def _reached(self) -> frozenset[int]:
@@ -63,8 +107,8 @@ class Differentiation:
             if imported.name in ("Tape", "gradcheck", "jacobian") and imported.module.startswith("warp"):
                 yield imported
         for scope in file.facts.scopes:
-            # A subclass of wp.Tape, or of torch.autograd.Function.
-            yield from (base for base in scope.bases if last_name(base) in ("Tape", "Function"))
+            # torch.autograd.Function
+            yield from (base for base in scope.bases if last_name(base) == "Function")
         for index, call in enumerate(file.facts.calls):
             if self._asks(call, file.index, index):
                 yield call
@@ -78,17 +122,35 @@ class Differentiation:
         for argument in call.arguments:
             if argument.keyword in GRADIENT_ARGUMENTS and not _is_false(argument.value):
                 return True
-        for value in self._evaluator.callee(file, index):
-            if isinstance(value, External) and value.name.startswith("warp."):
-                name = value.name.removeprefix("warp.")
-                if name in _DIFFERENTIATING or name.startswith("autograd."):
+        return any(
+            self._is_differentiating(value, call) for value in self._evaluator.callee(file, index)
+        )
+
+    def _is_differentiating(self, called: Value, call: CallFact) -> bool:
+        match called:
+            case Class():
+                return self._is_tape(called)
+            case External(name=name) if name.startswith("warp."):
+                short = name.removeprefix("warp.")
+                if short in _DIFFERENTIATING or short.startswith("autograd."):
                     return True
-                if name.endswith(_BRIDGES):
-                    return not any(
-                        argument.keyword in ("requires_grad", "enable_backward") and _is_false(argument.value)
-                        for argument in call.arguments
-                    ) and name.endswith(("from_torch", "from_paddle"))
+                if short.endswith(_BRIDGES):
+                    given = {argument.keyword: argument.value for argument in call.arguments}
+                    default = fact.Constant(short.endswith(_BRIDGES_WITH_GRADIENTS))
+                    asked = given.get("requires_grad", given.get("enable_backward", default))
+                    return not _is_false(asked)
         return False
+
+    def _is_tape(self, of: Class) -> bool:
+        """Whether a class of the project is a kind of ``wp.Tape``."""
+        file = self._files[of.file]
+        scope = file.facts.scopes[of.scope]
+        place = Place(of.file, scope.parent, max(scope.block, 0), scope.order)
+        return any(
+            value == External("warp.Tape") or (isinstance(value, Class) and value != of and self._is_tape(value))
+            for base in scope.bases
+            for value in self._evaluator.evaluate(base, place, {})
+        )
 
     def _imported(self, file: ProjectFile) -> Iterator[int]:
         modules = self._evaluator.modules

@@ -41,6 +41,7 @@ from warp_lint.project.values import (
     KernelDecorator,
     Method,
     ModuleOf,
+    OptionsOf,
     ParameterValue,
     Partial,
     PythonModule,
@@ -57,12 +58,14 @@ _DEEPEST = 30
 """Evaluations inside evaluations; beyond this everything is unknown."""
 _DEEPEST_CALL = 5
 """Calls followed inside calls."""
+_END = 1 << 60
+"""An order after everything in a scope."""
 _MOST_ITERATIONS = 64
 """Loops over longer displays are not unrolled."""
 _EVALUATED = frozenset(
     {
         "warp.kernel", "warp.Kernel", "warp.func", "warp.func_native", "warp.func_grad", "warp.func_replay",
-        "warp.overload", "warp.get_module", "functools.partial", "builtins.getattr", "builtins.int",
+        "warp.overload", "warp.get_module", "warp.get_module_options", "warp.Module", "functools.partial", "builtins.getattr", "builtins.int",
         "builtins.min", "builtins.max", "builtins.enumerate", "builtins.zip", "builtins.range",
         "builtins.dict", "builtins.__import__", "importlib.import_module",
     }
@@ -213,6 +216,10 @@ class Evaluator:
                     # A comprehension or class body at module level sees what is bound so far.
                     outer = file.facts.scopes[place.scope]
                     binders = reaching(binders, file, max(outer.block, 0), outer.order) or binders
+                elif kind in (ScopeKind.MODULE, ScopeKind.FUNCTION):
+                    # An inner function runs later: what the outer scope binds last counts.
+                    end = file.facts.scopes[scope].body_block
+                    binders = reaching(binders, file, end, _END) or binders
                 return self._bound(binders, file, scope, environment)
             if kind is not ScopeKind.COMPREHENSION:
                 first = False
@@ -250,7 +257,7 @@ class Evaluator:
             binders = file.binders[0].get(name) if 0 in file.binders else None
             if binders:
                 binders = [b for b in binders if not file.is_main_guarded(b.block)] or binders
-                end = reaching(binders, file, file.facts.scopes[0].body_block, 1 << 60)
+                end = reaching(binders, file, file.facts.scopes[0].body_block, _END)
                 return self._bound(end or binders, file, 0, {})
             if file.is_package:
                 submodule = self.modules.find(f"{file.dotted_name}.{name}", file)
@@ -533,6 +540,8 @@ class Evaluator:
                 return self._attribute_of_instance(of, attribute)
             case Kernel() if attribute == "module":
                 return (ModuleOf(base),)
+            case ModuleOf() if attribute == "options":
+                return (OptionsOf(base),)
             case _:
                 return (UNKNOWN,)
 
@@ -546,6 +555,8 @@ class Evaluator:
                     found += self._item_of_collection(items, keys)
                 case Dictionary():
                     found += self._item_of_dictionary(base, keys)
+                case External(name="sys.modules"):
+                    found += [self._module_in_process(key, place) for key in keys]
                 case External(name=name) if name.startswith("warp."):
                     found.append(ExternalResult(name))
                 case _:
@@ -554,6 +565,13 @@ class Evaluator:
         if assigned:
             found = [value for value in found if value != UNKNOWN] + list(assigned)
         return distinct(found) or (UNKNOWN,)
+
+    def _module_in_process(self, name: Value, place: Place) -> Value:
+        """``sys.modules[name]``."""
+        file = self.files[place.file]
+        if not isinstance(name, Constant) or not isinstance(name.value, str):
+            return UNKNOWN
+        return PythonModule(file.index) if name.value == file.dotted_name else self._module(name.value, file)
 
     def _item_of_collection(self, items: tuple[Values, ...], keys: Values) -> Values:
         key = only_constant(keys)
@@ -660,7 +678,7 @@ class Evaluator:
     ) -> Values:
         file = self.files[place.file]
         scope = file.facts.scopes[node.scope]
-        inner = Place(place.file, node.scope, scope.body_block, 1 << 60)
+        inner = Place(place.file, node.scope, scope.body_block, _END)
         items: list[Values] = []
         for unrolled in self.iterations(inner, [node.element], environment):
             values = self.evaluate(node.element, inner, unrolled)
@@ -687,7 +705,8 @@ class Evaluator:
         for part in parts:
             value = only_constant(self.evaluate(part, place, environment))
             if value is None:
-                return (UNKNOWN,)
+                # Still a string, though none that is known.
+                return (Symbol(f"{text}…"),)
             text += str(value.value)
         return (constant(text),)
 
@@ -713,7 +732,7 @@ class Evaluator:
         environment: Environment,
     ) -> Values:
         maker = self._maker
-        if maker is None or self._makes_directly(function, call, at):
+        if maker is None or self._hands_over_function(call, at):
             self._maker = (at, -1, index)
         try:
             result = self.apply(function, arguments, at, index)
@@ -810,16 +829,14 @@ class Evaluator:
             case _:
                 yield from names_in(expression, file)
 
-    def _makes_directly(self, function: Value, call: CallFact, at: Place) -> bool:
-        """Whether a call of ``wp.kernel`` names a function of its own, not one handed to a wrapper."""
-        match function:
-            case External(name="warp.kernel"):
-                return bool(call.arguments) and any(
-                    isinstance(value, Function)
-                    for value in self.evaluate(call.arguments[0].value, at, {})
-                )
-            case _:
-                return False
+    def _hands_over_function(self, call: CallFact, at: Place) -> bool:
+        """Whether a call names a function of its own: if a kernel comes of it, this call made it, not the one
+        that led here."""
+        return any(
+            isinstance(value, Function)
+            for argument in call.arguments
+            for value in self.evaluate(argument.value, at, {})
+        )
 
     def arguments(self, call: CallFact, place: Place, environment: Environment) -> Arguments:
         """The evaluated arguments of a call, unpacked ones included."""
@@ -895,7 +912,9 @@ class Evaluator:
                 )
             case "warp.overload":
                 return tuple(value for value in first or () if isinstance(value, Kernel)) or (UNKNOWN,)
-            case "warp.get_module":
+            case "warp.get_module_options":
+                return self._options_of(first, place)
+            case "warp.get_module" | "warp.Module":
                 module = only_constant(first)
                 return (ModuleOf(None, str(module.value)),) if module is not None else (UNKNOWN,)
             case "functools.partial":
@@ -927,6 +946,19 @@ class Evaluator:
                 return (UNKNOWN,)
             case _:
                 return (ExternalResult(name),)
+
+    def _options_of(self, module: Values | None, place: Place) -> Values:
+        """The dict that ``wp.get_module_options`` gives."""
+        if module is None or module == (constant(None),):
+            return (OptionsOf(None),)
+        name = only_constant(module)
+        if name is not None:
+            return (OptionsOf(ModuleOf(None, str(name.value))),)
+        if len(module) == 1 and isinstance(module[0], PythonModule):
+            if module[0].file == place.file:
+                return (OptionsOf(None),)
+            return (OptionsOf(ModuleOf(None, self.files[module[0].file].dotted_name)),)
+        return (UNKNOWN,)
 
     def _isolated(self, name: str, arguments: Arguments, index: int, place: Place) -> Values:
         """``wp.fem.cache.dynamic_kernel``: a kernel in a module of its own that inherits the options of the
@@ -1056,8 +1088,8 @@ class Evaluator:
         found: list[Value] = []
         for function in functions:
             if isinstance(function, Function):
-                kernel = Kernel(function.file, function.scope)
                 at, decorator, call = self._maker or (place, -1, index)
+                kernel = Kernel(function.file, function.scope, (at.file, call) if call >= 0 else (-1, -1))
                 self.creations.setdefault(
                     kernel, KernelCreation(kernel, arguments, at, decorator, call, wrapper)
                 )

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from warp_lint.facts import values as fact
-from warp_lint.facts.records import CallFact, DeviceCode, ScopeFact, ScopeKind, Span
+from warp_lint.facts.records import Argument, CallFact, DeviceCode, ScopeFact, ScopeKind, Span
 from warp_lint.findings import Location, Range
 from warp_lint.project.evaluation import Evaluator, KernelCreation, Place, names_in
 from warp_lint.project.files import ProjectFile
@@ -23,6 +23,7 @@ from warp_lint.project.values import (
     Method,
     ModuleOf,
     PlainValue,
+    Symbol,
     Value,
     Values,
     constant,
@@ -39,6 +40,8 @@ class ModuleKind(str, enum.Enum):
     UNIQUE = "unique"
     ISOLATED = "isolated"
     """Made by a wrapper that gives each kernel a module of its own, which inherits the file's options."""
+    COMPUTED = "computed"
+    """A named module whose name is put together when the program runs."""
     UNKNOWN = "unknown"
 
 
@@ -49,6 +52,16 @@ class ModuleKey(NamedTuple):
     file: int = -1
     name: str = ""
     kernel: Kernel | None = None
+
+
+def named_module(name: str, file: ProjectFile, evaluator: Evaluator) -> ModuleKey:
+    """The module with a name, as code in ``file`` says it: the own module of some file, or a named one."""
+    if name == file.dotted_name:
+        return ModuleKey(ModuleKind.OWN, file=file.index)
+    found = evaluator.modules.find(name, file)
+    if found is not None:
+        return ModuleKey(ModuleKind.OWN, file=found)
+    return ModuleKey(ModuleKind.NAMED, name=name)
 
 
 class KernelDefinition:
@@ -80,6 +93,23 @@ class KernelDefinition:
     def call(self) -> CallFact | None:
         """The call that made the kernel, where it was no decorator."""
         return self.file.facts.calls[self.creation.call] if self.creation.call >= 0 else None
+
+    def argument(self, keyword: str) -> Argument | None:
+        """A keyword argument as it is written at the place that makes the kernel; None where a wrapper or
+        nobody gives it."""
+        call = self.call
+        if call is None:
+            expression = self.scope.decorators[self.creation.decorator].expression
+            if not isinstance(expression, fact.CallReference):
+                return None
+            call = self.file.facts.calls[expression.index]
+        elif isinstance(call.function, fact.CallReference):
+            # wp.kernel(...)(function)
+            call = self.file.facts.calls[call.function.index]
+        for argument in call.arguments:
+            if argument.keyword == keyword:
+                return argument
+        return None
 
     @cached_property
     def span(self) -> Span:
@@ -127,9 +157,9 @@ class KernelDefinition:
             case (Constant(value="unique"),):
                 return ModuleKey(ModuleKind.UNIQUE, kernel=self.kernel)
             case (Constant(value=str(name)),) | (ModuleOf(kernel=None, name=name),):
-                if name == self.body_file.dotted_name:
-                    return ModuleKey(ModuleKind.OWN, file=self.body_file.index)
-                return ModuleKey(ModuleKind.NAMED, name=name)
+                return named_module(name, self.body_file, self._evaluator)
+            case (Symbol(),):
+                return ModuleKey(ModuleKind.COMPUTED, kernel=self.kernel)
             case _:
                 return ModuleKey(ModuleKind.UNKNOWN, kernel=self.kernel)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from warp_lint.facts.records import CallFact
@@ -12,9 +13,11 @@ from warp_lint.project.values import (
     UNKNOWN,
     Arguments,
     Constant,
-
+    Environment,
+    External,
     Kernel,
     ParameterValue,
+    Partial,
     Symbol,
     Value,
     Values,
@@ -68,15 +71,29 @@ class LaunchFinder:
             or (argument.keyword is None and position == 0)
         ]
         for environment in self._evaluator.iterations(place, expressions, {}):
-            arguments = self._evaluator.arguments(call, place, environment)
+            arguments = self._arguments(site, environment)
             scopes = self._parameter_scopes(arguments, site)
             ways = list(self._ways(site, scopes)) if scopes else []
             if not ways:
                 yield from self._launches(call, site, arguments, ())
             for way in ways:
                 for inner in self._evaluator.iterations(place, expressions, way.environment):
-                    arguments = self._evaluator.arguments(call, place, inner)
+                    arguments = self._arguments(site, inner)
                     yield from self._launches(call, site, arguments, way.path)
+
+    def _arguments(self, site: CallSite, environment: Environment) -> Arguments:
+        """The arguments of a launch, those of a ``functools.partial`` included."""
+        call = self._callers.call(site)
+        place = self._callers.place(site)
+        arguments = self._evaluator.arguments(call, place, environment)
+        match self._evaluator.evaluate(call.function, place, environment):
+            case (Partial(arguments=given),):
+                return given.merged(arguments)
+            case (External(name=name),) if name.endswith("jax_kernel"):
+                # Only the kernel and keywords mean the same as for a launch.
+                return replace(arguments, positional=arguments.positional[:1])
+            case _:
+                return arguments
 
     def _parameter_scopes(self, arguments: Arguments, site: CallSite) -> list[int]:
         """The functions around the launch whose parameters say what is launched and how."""

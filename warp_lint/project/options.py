@@ -10,15 +10,15 @@ from warp_lint.facts.records import Argument, BindingFact, BindingKind, CallFact
 from warp_lint.findings import Location, Range
 from warp_lint.project.evaluation import Evaluator, Place
 from warp_lint.project.files import ProjectFile, target_leaves
-from warp_lint.project.kernels import KernelDefinition, ModuleKey, ModuleKind
+from warp_lint.project.kernels import KernelDefinition, ModuleKey, ModuleKind, named_module
 from warp_lint.project.values import (
     UNKNOWN,
     Constant,
     Dictionary,
     External,
-    ExternalResult,
     Kernel,
     ModuleOf,
+    OptionsOf,
     PythonModule,
     Values,
     constant,
@@ -84,15 +84,6 @@ class WarpModules:
         """The module of a Python file."""
         return ModuleKey(ModuleKind.OWN, file=file.index)
 
-    def named(self, name: str, file: ProjectFile) -> ModuleKey:
-        """The module with a name, as code in ``file`` says it: a file's own module, or a named one."""
-        if name == file.dotted_name:
-            return self.own(file)
-        found = self._evaluator.modules.find(name, file)
-        if found is not None:
-            return ModuleKey(ModuleKind.OWN, file=found)
-        return ModuleKey(ModuleKind.NAMED, name=name)
-
     def of_values(self, values: Values, file: ProjectFile) -> ModuleKey | None:
         """The one module that a ``module`` argument stands for; None when it is not known."""
         keys = {self._of_value(value, file) for value in values}
@@ -103,115 +94,151 @@ class WarpModules:
             case Constant(value=None):
                 return self.own(file)
             case Constant(value=str(name)):
-                return self.named(name, file)
+                return named_module(name, file, self._evaluator)
             case ModuleOf(kernel=Kernel() as kernel) if kernel in self._kernels:
                 return self._kernels[kernel].module
             case ModuleOf(kernel=None, name=name):
-                return self.named(name, file)
+                return named_module(name, file, self._evaluator)
             case PythonModule(file=python_file):
                 return ModuleKey(ModuleKind.OWN, file=python_file)
             case _:
                 return None
 
 
-def find_option_writes(evaluator: Evaluator, modules: WarpModules) -> list[OptionWrite]:
-    """Every option write of the project whose module is known, in the order of files and text."""
-    writes: list[OptionWrite] = []
-    for file in evaluator.files:
-        for index, call in enumerate(file.facts.calls):
-            for value in evaluator.callee(file.index, index):
-                match value:
-                    case External(name="warp.set_module_options"):
-                        writes += _of_call(call, index, file, evaluator, modules)
-                    case External(name="warp.get_module_options().update"):
-                        writes += _of_update(call, file, evaluator, modules)
-        for binding in file.facts.bindings:
-            if binding.kind is BindingKind.ASSIGN:
-                writes += _of_binding(binding, file, evaluator, modules)
-    return sorted(writes, key=lambda write: (write.file.facts.path, write.span))
+class OptionWrites:
+    """Every option write of the project.
 
+    ``writes`` are those whose module and option are known, in the order of files and text. ``open_modules``
+    are the modules that also get options which are not known, and ``open_files`` the files that set options
+    of a module that is not known.
+    """
 
-def _of_call(
-    call: CallFact, index: int, file: ProjectFile, evaluator: Evaluator, modules: WarpModules
-) -> Iterator[OptionWrite]:
-    place = evaluator.place_of(file.index, call)
-    arguments = evaluator.arguments(call, place, {})
-    module = modules.of_values(arguments.get(1, "module") or (constant(None),), file)
-    given = _argument(call, 0, "options")
-    if module is None or given is None:
-        return
-    for name, values, span in _entries(given, file, place, evaluator):
-        yield OptionWrite(
-            module, name, values, place, file, call.span, span or call.span, call.statement_span, True, index
-        )
+    def __init__(self, evaluator: Evaluator, modules: WarpModules) -> None:
+        self._evaluator = evaluator
+        self._modules = modules
+        self.writes: list[OptionWrite] = []
+        self.open_modules: set[ModuleKey] = set()
+        self.open_files: set[int] = set()
+        for file in evaluator.files:
+            for index, call in enumerate(file.facts.calls):
+                self._add_call(file, index, call)
+            for binding in file.facts.bindings:
+                if binding.kind is BindingKind.ASSIGN:
+                    self._add_binding(file, binding)
+        self.writes.sort(key=lambda write: (write.file.facts.path, write.span))
 
+    def _add_call(self, file: ProjectFile, index: int, call: CallFact) -> None:
+        place = self._evaluator.place_of(file.index, call)
+        if External("warp.set_module_options") in self._evaluator.callee(file.index, index):
+            arguments = self._evaluator.arguments(call, place, {})
+            given = arguments.get(1, "module") or (constant(None),)
+            module = self._modules.of_values(given, file)
+            self._add_dictionary(module, _argument(call, 0, "options"), file, place, call, index)
+        elif isinstance(call.function, fact.Attribute) and call.function.attribute == "update":
+            # wp.get_module_options().update({...})
+            for value in self._evaluator.evaluate(call.function.base, place, {}):
+                if isinstance(value, OptionsOf):
+                    module = self._of(value, file)
+                    self._add_dictionary(module, _argument(call, 0, ""), file, place, call, -1)
 
-def _of_update(
-    call: CallFact, file: ProjectFile, evaluator: Evaluator, modules: WarpModules
-) -> Iterator[OptionWrite]:
-    place = evaluator.place_of(file.index, call)
-    given = _argument(call, 0, "")
-    if given is not None:
-        for name, values, span in _entries(given, file, place, evaluator):
-            yield OptionWrite(
-                modules.own(file),
-                name,
-                values,
-                place,
-                file,
-                call.span,
-                span or call.span,
-                call.statement_span,
-                False,
-                -1,
+    def _add_dictionary(
+        self,
+        module: ModuleKey | None,
+        given: Argument | None,
+        file: ProjectFile,
+        place: Place,
+        call: CallFact,
+        index: int,
+    ) -> None:
+        if module is None or given is None:
+            self.open_files.add(file.index)
+            return
+        entries = list(dictionary_entries(given.value, file, place, self._evaluator))
+        for name, values, span in entries:
+            if not name:
+                self.open_modules.add(module)
+                continue
+            entry_span = span or call.span
+            self.writes.append(
+                OptionWrite(
+                    module,
+                    name,
+                    values,
+                    place,
+                    file,
+                    call.span,
+                    entry_span,
+                    call.statement_span,
+                    index >= 0,
+                    index,
+                )
             )
 
+    def _add_binding(self, file: ProjectFile, binding: BindingFact) -> None:
+        """``wp.get_module_options()[k] = v`` and ``module.options[k] = v``."""
+        match binding.target:
+            case fact.Subscript(
+                base=fact.CallReference() | fact.Name() | fact.Attribute() as base, index=index
+            ):
+                pass
+            case _:
+                return
+        place = Place(file.index, binding.scope, binding.block, binding.order)
+        for value in self._evaluator.evaluate(base, place, {}):
+            if not isinstance(value, OptionsOf):
+                if isinstance(base, fact.Attribute) and base.attribute == "options":
+                    self.open_files.add(file.index)
+                continue
+            module = self._of(value, file)
+            key = only_constant(self._evaluator.evaluate(index, place, {}))
+            if module is None:
+                self.open_files.add(file.index)
+            elif key is None or not isinstance(key.value, str):
+                self.open_modules.add(module)
+            else:
+                values = self._evaluator.evaluate(binding.value, place, {})
+                span = binding.span
+                self.writes.append(
+                    OptionWrite(module, key.value, values, place, file, span, span, span, False, -1)
+                )
 
-def _of_binding(
-    binding: BindingFact, file: ProjectFile, evaluator: Evaluator, modules: WarpModules
-) -> Iterator[OptionWrite]:
-    """``wp.get_module_options()[k] = v`` and ``module.options[k] = v``."""
-    match binding.target:
-        case fact.Subscript(base=fact.CallReference() | fact.Name() | fact.Attribute() as base, index=index):
-            pass
-        case _:
-            return
-    place = Place(file.index, binding.scope, binding.block, binding.order)
-    module: ModuleKey | None = None
-    match base:
-        case fact.Attribute(base=owner, attribute="options"):
-            module = modules.of_values(evaluator.evaluate(owner, place, {}), file)
-        case fact.CallReference() | fact.Name():
-            if evaluator.evaluate(base, place, {}) == (ExternalResult("warp.get_module_options"),):
-                module = modules.own(file)
-    key = only_constant(evaluator.evaluate(index, place, {}))
-    if module is not None and key is not None and isinstance(key.value, str):
-        values = evaluator.evaluate(binding.value, place, {})
-        yield OptionWrite(
-            module, key.value, values, place, file, binding.span, binding.span, binding.span, False, -1
-        )
+    def _of(self, options: OptionsOf, file: ProjectFile) -> ModuleKey | None:
+        if options.module is None:
+            return self._modules.own(file)
+        return self._modules.of_values((options.module,), file)
 
 
-def _entries(
-    argument: Argument, file: ProjectFile, place: Place, evaluator: Evaluator
+def dictionary_entries(
+    expression: fact.Expression, file: ProjectFile, place: Place, evaluator: Evaluator
 ) -> Iterator[tuple[str, Values, Span | None]]:
-    """The options that a dict gives, with the place of each where the dict is written out."""
-    if isinstance(argument.value, fact.Mapping):
-        for item in argument.value.items:
+    """The options that a dict gives, with the place of each where the dict is written out.
+
+    An empty name stands for entries that are not known.
+    """
+    if isinstance(expression, fact.Mapping):
+        for item in expression.items:
+            span = Span(item.start, item.end)
             if item.key is None:
-                inner = Argument(item.value, None, argument.span, argument.value_span)
-                for name, values, _ in _entries(inner, file, place, evaluator):
-                    yield name, values, Span(item.start, item.end)
+                for name, values, _ in dictionary_entries(item.value, file, place, evaluator):
+                    yield name, values, span
                 continue
             key = only_constant(evaluator.evaluate(item.key, place, {}))
-            if key is not None and isinstance(key.value, str):
-                yield key.value, evaluator.evaluate(item.value, place, {}), Span(item.start, item.end)
+            known = key is not None and isinstance(key.value, str)
+            yield (
+                str(key.value) if key is not None and known else "",
+                evaluator.evaluate(item.value, place, {}),
+                span,
+            )
         return
-    for value in evaluator.evaluate(argument.value, place, {}):
-        if isinstance(value, Dictionary):
-            for name_, values in value.items:
-                if isinstance(name_, str) and not name_.startswith("\0"):
-                    yield name_, values, None
+    for value in evaluator.evaluate(expression, place, {}):
+        if not isinstance(value, Dictionary):
+            yield "", (UNKNOWN,), None
+            continue
+        for name_, values in value.items:
+            if isinstance(name_, str) and not name_.startswith("\0"):
+                yield name_, values, None
+        if value.open:
+            yield "", (UNKNOWN,), None
 
 
 def _argument(call: CallFact, position: int, name: str) -> Argument | None:

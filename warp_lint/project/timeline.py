@@ -8,23 +8,37 @@ combined, and a branch that leaves the function precedes nothing behind it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from warp_lint.facts import values as fact
-from warp_lint.facts.records import ScopeKind
+from warp_lint.facts.records import ScopeKind, Span
 from warp_lint.findings import Location
 from warp_lint.project.callers import Callers, CallSite
 from warp_lint.project.evaluation import Evaluator
 from warp_lint.project.files import ProjectFile
-from warp_lint.project.kernels import KernelDefinition, ModuleKey
+from warp_lint.project.kernels import KernelDefinition, ModuleKey, ModuleKind
 from warp_lint.project.launches import Launch
 from warp_lint.project.options import OptionWrite, WarpModules
-from warp_lint.project.values import External, Kernel, ModuleOf, constant
+from warp_lint.project.values import (
+    Constant,
+    External,
+    Kernel,
+    ModuleOf,
+    Values,
+    constant,
+    only_constant,
+)
+from warp_lint.warp_api import MODULE_OPTIONS, WarpName, find
 
 _DEEPEST = 4
 """Calls followed inside calls."""
 _MOST_EVENTS = 400
 """Events kept of one scope; a scope with more is cut there."""
+
+
+EVERY_MODULE = ModuleKey(ModuleKind.UNKNOWN, name="*")
+"""What ``force_load`` without modules loads."""
 
 
 class Step(NamedTuple):
@@ -44,6 +58,10 @@ class Load(NamedTuple):
     description: str
     steps: tuple[Step, ...] = ()
 
+    def is_of(self, module: ModuleKey) -> bool:
+        """Whether it loads a module."""
+        return self.module in (module, EVERY_MODULE)
+
 
 class Write(NamedTuple):
     """A place that sets an option of a module."""
@@ -52,6 +70,10 @@ class Write(NamedTuple):
     block: int
     order: int
     steps: tuple[Step, ...] = ()
+
+    def sets_same(self, other: Write) -> bool:
+        """Whether both set one option of one module."""
+        return (self.write.module, self.write.name) == (other.write.module, other.write.name)
 
 
 class Clear(NamedTuple):
@@ -121,6 +143,65 @@ class Timeline:
         loads = self.events(file.index, 0).loads
         return [load for load in loads if not file.is_main_guarded(load.block)]
 
+    @cached_property
+    def late_writes(self) -> list[tuple[Write, Load]]:
+        """The option writes that come after a load of their module in some flow, each once, with that load."""
+        found: dict[tuple[int, Span], tuple[Write, Load]] = {}
+        for file in self._evaluator.files:
+            at_import = self.before_call(file)
+            for index, scope in enumerate(file.facts.scopes):
+                if scope.kind not in (ScopeKind.MODULE, ScopeKind.FUNCTION):
+                    continue
+                events = self.events(file.index, index)
+                runs_later = index > 0 and not self._callers.runs_at_import(file.index, index)
+                for write in events.writes:
+                    load = self._load_before(write, events, file, at_import if runs_later else [])
+                    if load is not None and self._changes(write, events, file):
+                        found.setdefault((write.write.file.index, write.write.entry_span), (write, load))
+        return list(found.values())
+
+    def _load_before(
+        self, write: Write, events: Events, file: ProjectFile, at_import: list[Load]
+    ) -> Load | None:
+        module = write.write.module
+        loop = file.loop_of(write.block)
+        for load in at_import:
+            if load.is_of(module):
+                return load
+        for load in events.loads:
+            # What both come from one call was judged in what it calls.
+            if not load.is_of(module) or (load.steps and load.steps[:1] == write.steps[:1]):
+                continue
+            if self.precedes(file, load, write.block, write.order):
+                return load
+            varies = only_constant(write.write.values) is None
+            if loop is not None and varies and loop in file.block_ancestors(load.block):
+                return load
+        return None
+
+    def _changes(self, write: Write, events: Events, file: ProjectFile) -> bool:
+        """Whether the option is known to get another value than it has."""
+        if not all(isinstance(value, Constant) for value in write.write.values):
+            return False
+        return write.write.values != self._value_before(write, events, file)
+
+    def _value_before(self, write: Write, events: Events, file: ProjectFile) -> Values:
+        earlier = [
+            other
+            for other in events.writes
+            if other.sets_same(write) and self.precedes(file, other, write.block, write.order)
+        ]
+        if not earlier:
+            owner = write.write.file
+            at_import = self.events(owner.index, 0).writes
+            earlier = [other for other in at_import if other.sets_same(write) and other.write != write.write]
+        if earlier:
+            return earlier[-1].write.values
+        option = find(MODULE_OPTIONS, write.write.name)
+        if option is None or isinstance(option.default, WarpName):
+            return ()
+        return (constant(option.default),)
+
     def precedes(self, file: ProjectFile, earlier: Event, block: int, order: int) -> bool:
         """Whether an event of a scope may have happened before a place of the same scope."""
         return earlier.order < order and file.may_reach(earlier.block, block)
@@ -173,13 +254,16 @@ class Timeline:
         call = self._callers.call(site)
         arguments = self._evaluator.arguments(call, self._callers.place(site), {})
         given = arguments.get(position, keyword)
+        shown = name.removeprefix("warp.")
         if given is None:
-            # force_load without modules loads all there are; which those are is not known here.
-            given = (constant(None),) if name == "warp.load_module" else ()
+            if name == "warp.force_load":
+                load = self._load_at(site, EVERY_MODULE, f"this {shown}")
+                self._of(site.file, call.scope)[0].append(load)
+                return
+            given = (constant(None),)
         modules = [ModuleOf(value) if isinstance(value, Kernel) else value for value in given]
         key = self._modules.of_values(tuple(modules), self._callers.file(site))
         if key is not None:
-            shown = name.removeprefix("warp.")
             self._of(site.file, call.scope)[0].append(self._load_at(site, key, f"this {shown}"))
 
     def _load_at(self, site: CallSite, key: ModuleKey, description: str) -> Load:

@@ -70,10 +70,12 @@ class DeviceFunction:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A Warp kernel, by the function that is its body."""
+    """A Warp kernel, by the function that is its body, and by the call that made it (file and index) where
+    it was no decorator: one function can become several kernels."""
 
     file: int
     scope: int
+    call: tuple[int, int] = (-1, -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,13 @@ class ModuleOf:
 
     kernel: Kernel | None
     name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OptionsOf:
+    """The dict of a module's options; ``module`` is None for that of the file that asks."""
+
+    module: ModuleOf | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +178,7 @@ Value: TypeAlias = (
     | Kernel
     | KernelDecorator
     | ModuleOf
+    | OptionsOf
     | Class
     | Instance
     | Method

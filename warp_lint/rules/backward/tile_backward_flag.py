@@ -6,7 +6,7 @@ from warp_lint.facts.records import DeviceCode
 from warp_lint.findings import Finding, Level
 from warp_lint.project import Project
 from warp_lint.project.evaluation import Place
-from warp_lint.project.files import ProjectFile, last_name
+from warp_lint.project.files import ProjectFile
 from warp_lint.project.kernels import KernelDefinition
 from warp_lint.project.values import DeviceFunction, External, constant
 from warp_lint.rules.base import Rule
@@ -116,7 +116,7 @@ class TileBackwardFlag(Rule):
                 for value in project.evaluator.evaluate(call.function, place, {}):
                     match value:
                         case External(name=name) if name.startswith("warp.tile_"):
-                            yield last_name(call.function)
+                            yield name.removeprefix("warp.")
                         case DeviceFunction(file=target, scope=inner):
                             pending.append((project.files[target], inner, depth + 1))
 

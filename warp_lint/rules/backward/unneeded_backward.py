@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from warp_lint.findings import Finding, Level
 from warp_lint.project import Project
 from warp_lint.project.differentiation import is_integer_only
-from warp_lint.project.kernels import KernelDefinition, ModuleKind
+from warp_lint.project.kernels import KernelDefinition, ModuleKey, ModuleKind
 from warp_lint.project.modules import WarpModule
 from warp_lint.project.values import constant
 from warp_lint.rules.base import Rule
@@ -58,9 +58,9 @@ class UnneededBackward(Rule):
         if self._is_off_in_config(project):
             return
         for module in project.modules.values():
-            if module.key.kind not in (ModuleKind.OWN, ModuleKind.NAMED) or not module.kernels:
+            if module.key.kind not in (ModuleKind.OWN, ModuleKind.NAMED, ModuleKind.UNIQUE):
                 continue
-            if any(write.name == "enable_backward" for write in module.writes):
+            if module.key in project.options.open_modules or self._sets_backward(module, project):
                 continue
             with_backward = [kernel for kernel in module.kernels if self._generates_backward(kernel)]
             if with_backward and not self._is_differentiated(with_backward, project):
@@ -71,6 +71,19 @@ class UnneededBackward(Rule):
         return any(
             write.name == "enable_backward" and write.values != (constant(True),)
             for write in project.config_writes
+        )
+
+    def _sets_backward(self, module: WarpModule, project: Project) -> bool:
+        """Whether the option of the module is set; for a unique one, also that of its file's own module:
+        that it is not inherited is another finding."""
+        keys = [module.key]
+        if module.key.kind is ModuleKind.UNIQUE and module.kernels:
+            keys.append(ModuleKey(ModuleKind.OWN, file=module.kernels[0].body_file.index))
+        return any(
+            write.name == "enable_backward"
+            for key in keys
+            if key in project.modules
+            for write in project.modules[key].writes
         )
 
     def _generates_backward(self, kernel: KernelDefinition) -> bool:

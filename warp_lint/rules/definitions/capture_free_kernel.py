@@ -55,7 +55,7 @@ class CaptureFreeKernel(Rule):
     def check(self, project: Project) -> Iterator[Finding]:
         for kernel in project.kernels.values():
             function = kernel.file.function_of(kernel.place.scope)
-            if function is None or kernel.call is not None or kernel.module.kind is ModuleKind.ISOLATED:
+            if function is None or kernel.module.kind is ModuleKind.ISOLATED:
                 continue
             if kernel.enclosing_names or kernel.device_code is None or self._is_overloaded(kernel, project):
                 continue

@@ -81,36 +81,34 @@ class KernelInFunction(Rule):
 
     def _is_created_at_import_only(self, kernel: KernelDefinition, function: int, project: Project) -> bool:
         """Whether the function runs only while files are imported, before anything is loaded."""
-        sites = self._sites_at_import(kernel.file.index, function, project, set())
-        return bool(sites) and not any(self._is_after_load(site, kernel, project) for site in sites)
-
-    def _sites_at_import(
-        self, file: int, function: int, project: Project, seen: set[tuple[int, int]]
-    ) -> list[CallSite]:
-        """The calls at module level that lead to the function; empty when it may be called otherwise."""
-        if (file, function) in seen or any(project.callers.mentions(file, function)):
-            return []
-        seen.add((file, function))
-        found: list[CallSite] = []
-        for site in project.callers.sites(file, function):
-            caller_file = project.callers.file(site)
-            outer = caller_file.outermost_function_of(project.call(site).scope)
-            if outer is None:
-                found.append(site)
-                continue
-            through = self._sites_at_import(site.file, outer, project, seen)
-            if not through:
-                return []
-            found += through
-        return found
+        pending, seen = [(kernel.file.index, function)], {(kernel.file.index, function)}
+        while pending:
+            file, scope = pending.pop()
+            sites = project.callers.sites(file, scope)
+            if not sites or any(project.callers.mentions(file, scope)):
+                return False
+            for site in sites:
+                if self._is_after_load(site, kernel, project):
+                    return False
+                called_from = project.files[site.file]
+                is_direct = (file, scope) == (kernel.file.index, function)
+                if not is_direct and called_from.is_main_guarded(project.call(site).block):
+                    # What the program does is no import, and not all of its loads are seen.
+                    return False
+                outer = called_from.outermost_function_of(project.call(site).scope)
+                if outer is not None and (site.file, outer) not in seen:
+                    seen.add((site.file, outer))
+                    pending.append((site.file, outer))
+        return True
 
     def _is_after_load(self, site: CallSite, kernel: KernelDefinition, project: Project) -> bool:
         """Whether the module may be loaded before the call, or by an earlier turn of a loop around it."""
-        file = project.callers.file(site)
+        file = project.files[site.file]
         call = project.call(site)
-        loop = file.loop_of(call.block) if call.scope == 0 else None
-        for load in project.timeline.events(file.index, 0).loads:
-            if load.module != kernel.module:
+        scope = file.function_of(call.scope) or 0
+        loop = file.loop_of(call.block)
+        for load in project.timeline.events(file.index, scope).loads:
+            if not load.is_of(kernel.module):
                 continue
             if project.timeline.precedes(file, load, call.block, call.order):
                 return True

@@ -42,10 +42,14 @@ class ConflictingOptions(Rule):
     level = Level.WARNING
 
     def check(self, project: Project) -> Iterator[Finding]:
+        late = {(write.write.file.index, write.write.entry_span) for write, _ in project.timeline.late_writes}
         for module in project.modules.values():
             by_name: dict[str, list[OptionWrite]] = defaultdict(list)
             for write in module.writes:
-                if only_constant(write.values) is not None and not project.is_test(write.file):
+                if only_constant(write.values) is None or project.is_test(write.file):
+                    continue
+                # After a load a second value is late rather than in conflict.
+                if (write.file.index, write.entry_span) not in late:
                     by_name[write.name].append(write)
             for name, writes in by_name.items():
                 yield from self._conflicts(name, module.name, writes)
@@ -69,7 +73,7 @@ def _are_alternatives(first: OptionWrite, second: OptionWrite) -> bool:
     return (
         first.file is second.file
         and first.place.scope == second.place.scope
-        and first.file.exclude_each_other(first.place.block, second.place.block)
+        and not first.file.may_reach(first.place.block, second.place.block)
     )
 
 

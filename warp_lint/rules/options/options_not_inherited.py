@@ -50,7 +50,7 @@ class OptionsNotInherited(Rule):
 
     def check(self, project: Project) -> Iterator[Finding]:
         for kernel in project.kernels.values():
-            if kernel.module.kind not in (ModuleKind.UNIQUE, ModuleKind.NAMED, ModuleKind.UNKNOWN):
+            if kernel.module.kind not in (ModuleKind.UNIQUE, ModuleKind.NAMED, ModuleKind.COMPUTED):
                 continue
             if self._may_have_options(kernel, project):
                 continue
@@ -61,7 +61,9 @@ class OptionsNotInherited(Rule):
     def _may_have_options(self, kernel: KernelDefinition, project: Project) -> bool:
         """Whether the kernel may be given options that are not seen."""
         arguments = kernel.creation.arguments
-        if arguments.open or (kernel.module.kind is ModuleKind.UNKNOWN and not arguments.keyword("module")):
+        if arguments.open or kernel.module in project.options.open_modules:
+            return True
+        if kernel.module.kind is not ModuleKind.UNIQUE and kernel.file.index in project.options.open_files:
             return True
         given = arguments.keyword("module_options")
         return given is not None and any(getattr(value, "open", True) for value in given)
@@ -71,6 +73,11 @@ class OptionsNotInherited(Rule):
         if own is None:
             return []
         repeated = set(kernel.options)
+        if "grid_stride" in repeated:
+            repeated.add("default_grid_stride")
+        if project.differentiation.may_be_recorded(kernel):
+            # Its adjoint may be there on purpose.
+            repeated.add("enable_backward")
         if kernel.module in project.modules:
             repeated |= {write.name for write in project.modules[kernel.module].writes}
         missing = {

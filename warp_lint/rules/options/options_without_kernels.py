@@ -59,8 +59,6 @@ class OptionsWithoutKernels(Rule):
 
     def _may_get_kernels(self, module: WarpModule, file: ProjectFile, project: Project) -> bool:
         """Whether kernels that are not seen may join the module or take its options."""
-        if any(write.file is not file for write in module.writes):
-            return True
         for kernel in project.kernels.values():
             if kernel.body_file is file and kernel.module.kind in (ModuleKind.ISOLATED, ModuleKind.UNKNOWN):
                 return True
@@ -91,7 +89,7 @@ class OptionsWithoutKernels(Rule):
         )
 
 
-_MAKERS = frozenset({"warp.map", "warp.Kernel", "warp.kernel", "warp.fem.integrate", "warp.fem.interpolate"})
+_MAKERS = frozenset({"warp.map", "warp.Kernel", "warp.fem.integrate", "warp.fem.interpolate"})
 
 
 def _is_integrand(expression: object, file: ProjectFile, project: Project) -> bool:

@@ -3,9 +3,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
+from warp_lint.facts.records import BlockKind
+from warp_lint.facts.values import Attribute, Expression, Operation
 from warp_lint.findings import Finding, Level, Location, Range
 from warp_lint.project import Project
-from warp_lint.project.values import Dictionary
+from warp_lint.project.evaluation import names_in
+from warp_lint.project.files import ProjectFile
+from warp_lint.project.kernels import KernelDefinition
+from warp_lint.project.options import dictionary_entries
 from warp_lint.rules.base import Rule
 from warp_lint.warp_api import (
     CONFIG_ATTRIBUTES,
@@ -53,21 +58,30 @@ class UnknownOption(Rule):
         version = project.settings.target_version
         for write in project.option_writes:
             why = _fault_of_option(write.name, version)
-            if why:
+            if why and not _is_guarded(write.file, write.place.block):
                 yield self._finding(why, write.entry_location, write.suppression_range, write.name, project)
         for config in project.config_writes:
             why = _fault_of_config(config.name, version)
-            if why:
+            if why and not _is_guarded(config.file, config.place.block):
                 yield self._finding(why, config.location, None, config.name, project)
         for kernel in project.kernels.values():
-            for value in kernel.creation.arguments.keyword("module_options") or ():
-                if isinstance(value, Dictionary):
-                    for name, _ in value.items:
-                        why = _fault_of_option(name, version) if isinstance(name, str) else ""
-                        if why:
-                            yield self._finding(
-                                why, kernel.location, kernel.suppression_range, str(name), project
-                            )
+            yield from self._check_kernel(kernel, project)
+
+    def _check_kernel(self, kernel: KernelDefinition, project: Project) -> Iterator[Finding]:
+        """``module_options=`` takes only what a module lists, and raises on anything else."""
+        argument = kernel.argument("module_options")
+        if argument is None:
+            return
+        version = project.settings.target_version
+        entries = dictionary_entries(argument.value, kernel.file, kernel.place, project.evaluator)
+        for name, _, span in entries:
+            option = find(MODULE_OPTIONS, name, version)
+            why = _fault_of_option(name, version) if name else ""
+            if option is not None and not option.documented and not why:
+                why = f'module_options= does not take "{name}" and raises: it is an argument of wp.kernel'
+            if why:
+                location = kernel.file.facts.location(span) if span is not None else kernel.location
+                yield self._finding(why, location, kernel.suppression_range, name, project)
 
     def _finding(
         self, why: str, location: Location, suppression_range: Range | None, name: str, project: Project
@@ -84,6 +98,33 @@ class UnknownOption(Rule):
         )
 
 
+def _is_guarded(file: ProjectFile, block: int) -> bool:
+    """Whether the program asks first what its Warp has."""
+    blocks = [file.facts.blocks[outer] for outer in file.block_ancestors(block)]
+    groups = {fact_.group for fact_ in blocks}
+    tests = [fact_.test for fact_ in file.facts.blocks if fact_.group in groups and fact_.test is not None]
+    if any(fact_.kind is BlockKind.TRY for fact_ in blocks):
+        return True
+    asks = {"hasattr", "Version", "parse", "getattr"}
+    return any(
+        asks & set(names_in(test, file)) or _mentions_version(test) or _is_membership(test) for test in tests
+    )
+
+
+def _mentions_version(test: Expression) -> bool:
+    match test:
+        case Attribute(attribute=attribute):
+            return attribute in ("version", "__version__")
+        case Operation(operands=operands):
+            return any(_mentions_version(operand) for operand in operands)
+        case _:
+            return False
+
+
+def _is_membership(test: Expression) -> bool:
+    return isinstance(test, Operation) and test.operator in ("in", "not in")
+
+
 def _fault_of_option(name: str, version: Version) -> str:
     """What is wrong with setting a module option, in one line; empty when nothing is."""
     if name.startswith("\0"):
@@ -98,7 +139,10 @@ def _fault_of_option(name: str, version: Version) -> str:
         case OptionEffect.OVERWRITTEN:
             return f'module option "{name}" has no effect: Warp overwrites it with wp.config.{name}'
         case OptionEffect.IGNORED:
-            return f'module option "{name}" has no effect: Warp reads it only from the kernel\'s decorator'
+            return (
+                f'module option "{name}" has no effect: it is an argument of wp.kernel; '
+                f'the module option is "default_{name}"'
+            )
         case _:
             return ""
 
