@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -15,6 +16,8 @@ SUFFIXES = (".py", ".pyi")
 """How the names of Python files end; a file that is given by name may end otherwise."""
 
 _GROUP_NAME = re.compile(r"\?P<\w+>")
+# To git `a/**` is all that is below `a`, to pathspec `a` too.
+_ALL_BELOW = re.compile(r"(/\*\*)(/?\s*)$")
 
 
 class FileError(NamedTuple):
@@ -93,13 +96,17 @@ class _Search:
                     self._add_file(path)
 
     def _ignores_above(self, top: str) -> _Ignores:
-        """What the directories above ``top`` say, up to the top of the git repository it is in."""
-        above = list(Path(top).parents)
-        tops = [index for index, directory in enumerate(above) if (directory / ".git").exists()]
+        """What the directories above ``top`` say, from the top of the git repository it is in downwards;
+        nothing when they ignore it, since it is wanted all the same."""
+        way = [Path(top), *Path(top).parents]
+        repositories = [index for index, directory in enumerate(way) if (directory / ".git").exists()]
+        way = way[: repositories[0] + 1][::-1] if repositories else []
         ignores: _Ignores = None
-        for directory in reversed(above[: tops[0] + 1] if tops else []):
+        for directory, below in itertools.pairwise(way):
             names = {name for name in (".git", ".gitignore") if (directory / name).exists()}
             ignores = self._ignores_in(str(directory), names, ignores)
+            if _is_ignored(str(below), below.name, True, ignores):
+                ignores = ()
         return ignores
 
     def _ignores_in(self, directory: str, names: set[str], ignores: _Ignores) -> _Ignores:
@@ -158,7 +165,7 @@ class _IgnoreFile:
         of_paths: list[_Pattern] = []
         for number, line in enumerate(lines):
             try:
-                parsed = GitIgnoreSpec.from_lines([line]).patterns
+                parsed = GitIgnoreSpec.from_lines([_ALL_BELOW.sub(r"\1/*\2", line)]).patterns
             except ValueError:  # git takes no notice of such a line
                 continue
             patterns = of_paths if "/" in line.strip().rstrip("/") else of_names
@@ -192,12 +199,18 @@ class _Pattern(NamedTuple):
 def _last_match(patterns: Sequence[_Pattern]) -> Callable[[str], _Pattern | None]:
     """A function that gives the last of the patterns that match a whole path."""
     latest_first = patterns[::-1]
-    # Inner groups lose their names, which would clash. The group that closes last is the one around the
-    # pattern that matched.
-    expression = re.compile("|".join(f"({_GROUP_NAME.sub('?:', each.expression)})" for each in latest_first))
+    expression = re.compile("|".join(f"({_of_whole_path(pattern.expression)})" for pattern in latest_first))
 
     def last_match(path: str) -> _Pattern | None:
         match = expression.fullmatch(path) if latest_first else None
+        # No group is inside of another one, so this is the group of the alternative that matched.
         return latest_first[match.lastindex - 1] if match and match.lastindex else None
 
     return last_match
+
+
+def _of_whole_path(expression: str) -> str:
+    """A pattern's expression, without groups, for `fullmatch`: what is below a directory that matches is
+    no match of its own, since the search never gets there, or got there against a pattern."""
+    nameless = _GROUP_NAME.sub("?:", expression)
+    return nameless if nameless.startswith("^") else f".*{nameless}"
