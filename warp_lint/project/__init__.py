@@ -15,6 +15,7 @@ from warp_lint.project.callers import Callers, CallSite
 from warp_lint.project.differentiation import Differentiation
 from warp_lint.project.evaluation import Evaluator
 from warp_lint.project.files import ProjectFile, PythonModules
+from warp_lint.project.import_graph import ImportGraph
 from warp_lint.project.kind import is_library, is_test
 from warp_lint.project.kernels import KernelDefinition, ModuleKey, find_kernels
 from warp_lint.project.launches import Launch, LaunchFinder
@@ -40,6 +41,7 @@ class Project:
         self.files = files
         self.settings = settings
         modules = PythonModules(files, [os.path.join(settings.root, source) for source in settings.src])
+        self.imports = ImportGraph(files, modules)
         self.evaluator = Evaluator(files, modules, settings.kernel_decorators)
 
     @classmethod
@@ -112,6 +114,11 @@ class Project:
     def config_writes(self) -> list[ConfigWrite]:
         return find_config_writes(self.evaluator)
 
+    def config_writes_for(self, name: str, file: ProjectFile) -> list[ConfigWrite]:
+        """The assignments to an attribute of ``wp.config`` in a file or in what its import runs."""
+        reached = self.imports.reached(file.index)
+        return [write for write in self.config_writes if write.name == name and write.file.index in reached]
+
     @cached_property
     def modules(self) -> dict[ModuleKey, WarpModule]:
         """The Warp modules by their keys."""
@@ -120,7 +127,13 @@ class Project:
     @cached_property
     def differentiation(self) -> Differentiation:
         return Differentiation(
-            self.files, self.evaluator, self.callers, self.kernels, self.launches, self.warp_calls
+            self.files,
+            self.evaluator,
+            self.imports,
+            self.callers,
+            self.kernels,
+            self.launches,
+            self.warp_calls,
         )
 
     @cached_property
@@ -145,15 +158,18 @@ _LAUNCHING = (
 
 
 def _package_directories(facts: Sequence[FileFacts]) -> set[str]:
-    """The directories with an ``__init__.py``, which may have no facts worth keeping, up from the files."""
-    packages: set[str] = set()
-    looked_at: set[str] = set()
+    """The directories that are packages: those with an ``__init__.py`` (which may have no facts worth
+    keeping), and those inside of one, which Python imports as namespace packages."""
+    packages: dict[str, bool] = {}
     for file in facts:
-        directory = os.path.dirname(file.path.replace("\\", "/"))
-        while directory not in looked_at:
-            looked_at.add(directory)
-            if not os.path.isfile(f"{directory}/__init__.py"):
-                break
-            packages.add(directory)
-            directory = os.path.dirname(directory)
-    return packages
+        _is_package(os.path.dirname(file.path.replace("\\", "/")), packages)
+    return {directory for directory, is_package in packages.items() if is_package}
+
+
+def _is_package(directory: str, known: dict[str, bool]) -> bool:
+    if directory not in known:
+        parent, name = os.path.split(directory)
+        known[directory] = os.path.isfile(f"{directory}/__init__.py") or (
+            parent != directory and name.isidentifier() and _is_package(parent, known)
+        )
+    return known[directory]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from warp_lint.facts import values as fact
@@ -16,7 +17,6 @@ from warp_lint.project.values import (
     Environment,
     Function,
     Instance,
-    Kernel,
     Method,
     ParameterValue,
     Partial,
@@ -203,12 +203,19 @@ class Callers:
     def mentions(self, file: int, scope: int) -> Iterator[tuple[ProjectFile, fact.Expression]]:
         """Where a function is named without being called: it may be called from anywhere then."""
         target = self._evaluator.files[file].facts.scopes[scope]
-        wanted = {Function(file, scope), Kernel(file, scope)}
-        for other in self._evaluator.files:
-            for place, expression in _passed_expressions(other):
-                for reference in _references(expression, target.name, other):
-                    if wanted & set(self._evaluator.evaluate(reference, place, {})):
-                        yield other, reference
+        for place, reference in self._references.get(target.name, ()):
+            if Function(file, scope) in self._evaluator.evaluate(reference, place, {}):
+                yield self._evaluator.files[place.file], reference
+
+    @cached_property
+    def _references(self) -> dict[str, list[tuple[Place, fact.Expression]]]:
+        """The names and attributes that are passed somewhere, by the name."""
+        found: dict[str, list[tuple[Place, fact.Expression]]] = defaultdict(list)
+        for file in self._evaluator.files:
+            for place, expression in _passed_expressions(file):
+                for name, reference in _references(expression):
+                    found[name].append((place, reference))
+        return found
 
 
 def _passed_expressions(file: ProjectFile) -> Iterator[tuple[Place, fact.Expression]]:
@@ -223,23 +230,21 @@ def _passed_expressions(file: ProjectFile) -> Iterator[tuple[Place, fact.Express
         yield Place(file.index, returned.scope, returned.block, returned.order), returned.value
 
 
-def _references(
-    expression: fact.Expression, name: str, file: ProjectFile
-) -> Iterator[fact.Name | fact.Attribute]:
-    """The names and attributes called ``name`` in an expression, what calls in it call left out."""
+def _references(expression: fact.Expression) -> Iterator[tuple[str, fact.Expression]]:
+    """The names and attributes in an expression, what calls in it call left out."""
     match expression:
-        case fact.Name(id=found) | fact.Attribute(attribute=found) if found == name:
-            yield expression
+        case fact.Name(id=name) | fact.Attribute(attribute=name):
+            yield name, expression
         case fact.Sequence(items=items) | fact.Operation(operands=items):
             for item in items:
-                yield from _references(item, name, file)
+                yield from _references(item)
         case fact.Mapping(items=items):
             for entry in items:
-                yield from _references(entry.value, name, file)
+                yield from _references(entry.value)
         case fact.Conditional(body=body, orelse=orelse):
-            yield from _references(body, name, file)
-            yield from _references(orelse, name, file)
+            yield from _references(body)
+            yield from _references(orelse)
         case fact.Starred(value=value):
-            yield from _references(value, name, file)
+            yield from _references(value)
         case fact.Comprehension(element=element):
-            yield from _references(element, name, file)
+            yield from _references(element)

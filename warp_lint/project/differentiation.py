@@ -11,6 +11,7 @@ from warp_lint.facts.records import CallFact
 from warp_lint.project.callers import Callers, CallSite
 from warp_lint.project.evaluation import Evaluator, Place
 from warp_lint.project.files import ProjectFile, last_name
+from warp_lint.project.import_graph import ImportGraph
 from warp_lint.project.kernels import KernelDefinition
 from warp_lint.project.launches import Launch
 from warp_lint.project.values import Class, External, Kernel, Value
@@ -38,6 +39,7 @@ class Differentiation:
         self,
         files: Sequence[ProjectFile],
         evaluator: Evaluator,
+        imports: ImportGraph,
         callers: Callers,
         kernels: Mapping[Kernel, KernelDefinition],
         launches: Sequence[Launch],
@@ -45,6 +47,7 @@ class Differentiation:
     ) -> None:
         self._files = files
         self._evaluator = evaluator
+        self._imports = imports
         self._callers = callers
         self._kernels = kernels
         self._launches = launches
@@ -92,15 +95,12 @@ class Differentiation:
 
     @cached_property
     def _reached(self) -> frozenset[int]:
-        reached: set[int] = set()
-        imports = {file.index: set(self._imported(file)) for file in self._files}
-        pending = [file.index for file in self._files if any(self._evidence(file))]
-        while pending:
-            index = pending.pop()
-            if index not in reached:
-                reached.add(index)
-                pending += imports[index]
-        return frozenset(reached)
+        return frozenset(
+            reached
+            for file in self._files
+            if any(self._evidence(file))
+            for reached in self._imports.reached(file.index)
+        )
 
     def _evidence(self, file: ProjectFile) -> Iterator[object]:
         for imported in file.facts.imports:
@@ -151,16 +151,6 @@ class Differentiation:
             for base in scope.bases
             for value in self._evaluator.evaluate(base, place, {})
         )
-
-    def _imported(self, file: ProjectFile) -> Iterator[int]:
-        modules = self._evaluator.modules
-        for imported in file.facts.imports:
-            name = modules.imported_module(imported, file)
-            names = [name] if imported.name in (None, "*") else [name, f"{name}.{imported.name}"]
-            for candidate in names:
-                found = modules.find(candidate, file)
-                if found is not None:
-                    yield found
 
 
 def is_integer_only(kernel: KernelDefinition) -> bool:

@@ -80,7 +80,7 @@ class TileBackwardFlag(Rule):
     def _is_switched_off(self, switch: str, kernel: KernelDefinition, project: Project) -> bool:
         if self._given_by_module_options(kernel, switch):
             return True
-        if any(write.name == switch for write in project.config_writes):
+        if project.config_writes_for(switch, kernel.file):
             return True
         return any(write.name == switch for write in project.modules[kernel.module].writes)
 
@@ -88,7 +88,7 @@ class TileBackwardFlag(Rule):
         """Whether the module's own option is, or may be, off as well."""
         if self._given_by_module_options(kernel, "enable_backward"):
             return True
-        if any(write.name == "enable_backward" for write in project.config_writes):
+        if project.config_writes_for("enable_backward", kernel.file):
             return True
         return any(write.name == "enable_backward" for write in project.modules[kernel.module].writes)
 

@@ -55,23 +55,23 @@ class UnneededBackward(Rule):
     level = Level.WARNING
 
     def check(self, project: Project) -> Iterator[Finding]:
-        if self._is_off_in_config(project):
-            return
         for module in project.modules.values():
             if module.key.kind not in (ModuleKind.OWN, ModuleKind.NAMED, ModuleKind.UNIQUE):
                 continue
             if module.key in project.options.open_modules or self._sets_backward(module, project):
                 continue
-            with_backward = [kernel for kernel in module.kernels if self._generates_backward(kernel)]
+            with_backward = [
+                kernel
+                for kernel in module.kernels
+                if self._generates_backward(kernel) and not self._is_off_in_config(kernel, project)
+            ]
             if with_backward and not self._is_differentiated(with_backward, project):
                 yield self._finding(with_backward, module, project)
 
-    def _is_off_in_config(self, project: Project) -> bool:
-        """Whether some file turns backward code off for all modules; which ones it reaches is not known."""
-        return any(
-            write.name == "enable_backward" and write.values != (constant(True),)
-            for write in project.config_writes
-        )
+    def _is_off_in_config(self, kernel: KernelDefinition, project: Project) -> bool:
+        """Whether backward code may be off for all modules that are made where the kernel is."""
+        writes = project.config_writes_for("enable_backward", kernel.file)
+        return any(write.values != (constant(True),) for write in writes)
 
     def _sets_backward(self, module: WarpModule, project: Project) -> bool:
         """Whether the option of the module is set; for a unique one, also that of its file's own module:
@@ -98,9 +98,12 @@ class UnneededBackward(Rule):
         first = min(kernels, key=lambda kernel: (kernel.file.facts.path, kernel.span))
         count = len(kernels)
         what = "1 kernel is" if count == 1 else f"{count} kernels are"
+        which = f'module "{module.name}"'
+        if module.key.kind is ModuleKind.UNIQUE:
+            which = f'unique kernel "{first.name}"'
         return self.finding(
             first.location,
-            f'module "{module.name}" builds backward code that nothing uses: {what} built with an adjoint',
+            f"{which} builds backward code that nothing uses: {what} built with an adjoint",
             suppression_range=first.suppression_range,
             level=Level.INFO if project.is_library(first.file) else self.level,
         )
