@@ -12,6 +12,7 @@ from functools import cached_property
 
 from warp_lint.facts.records import CallFact, FileFacts
 from warp_lint.project.callers import Callers, CallSite
+from warp_lint.project.conditions import Conditions
 from warp_lint.project.differentiation import Differentiation
 from warp_lint.project.evaluation import Evaluator
 from warp_lint.project.files import ProjectFile, PythonModules
@@ -115,14 +116,27 @@ class Project:
         return find_config_writes(self.evaluator)
 
     def config_writes_for(self, name: str, file: ProjectFile) -> list[ConfigWrite]:
-        """The assignments to an attribute of ``wp.config`` in a file or in what its import runs."""
+        """The assignments to an attribute of ``wp.config`` that can meet the modules of a file: in the file, in
+        what its import runs, or in a program that imports it; tests speak only for themselves."""
         reached = self.imports.reached(file.index)
-        return [write for write in self.config_writes if write.name == name and write.file.index in reached]
+        return [
+            write
+            for write in self.config_writes
+            if write.name == name
+            and (
+                write.file.index in reached
+                or (not self.is_test(write.file) and file.index in self.imports.reached(write.file.index))
+            )
+        ]
 
     @cached_property
     def modules(self) -> dict[ModuleKey, WarpModule]:
         """The Warp modules by their keys."""
         return find_modules(self.kernels.values(), self.launches, self.option_writes, self.files)
+
+    @cached_property
+    def conditions(self) -> Conditions:
+        return Conditions(self.callers)
 
     @cached_property
     def differentiation(self) -> Differentiation:

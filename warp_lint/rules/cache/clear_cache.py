@@ -3,11 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from warp_lint.facts import values as fact
-from warp_lint.facts.records import BlockKind
 from warp_lint.findings import Finding, Level
 from warp_lint.project import Project
 from warp_lint.project.callers import CallSite
-from warp_lint.project.files import ProjectFile
 from warp_lint.rules.base import Rule
 
 
@@ -47,7 +45,7 @@ class ClearCache(Rule):
         for site in sorted(project.calls_of("clear_kernel_cache", "clear_lto_cache", "build.clear_kernel_cache")):
             file = project.files[site.file]
             call = project.call(site)
-            if self._is_guarded(file, call.block) or not self._goes_on(site, project):
+            if project.conditions.decide_about(file, call.scope, call.block) or not self._goes_on(site, project):
                 continue
             what = "kernel cache" if "kernel" in _called_name(call.function) else "cache of linked code"
             yield self.finding(
@@ -56,38 +54,39 @@ class ClearCache(Rule):
                 suppression_range=file.facts.location(call.statement_span).range,
             )
 
-    def _is_guarded(self, file: ProjectFile, block: int) -> bool:
-        """Whether a condition decides about the call; that the file is the program is none."""
-        return any(
-            file.facts.blocks[outer].kind in (BlockKind.BRANCH, BlockKind.EXCEPT)
-            and not file.is_main_block(outer)
-            for outer in file.block_ancestors(block)
-        )
-
     def _goes_on(self, site: CallSite, project: Project) -> bool:
-        """Whether something may be loaded after the call."""
+        """Whether something may be loaded after the call: in its function, or after a call of that."""
         file = project.files[site.file]
         call = project.call(site)
         function = file.function_of(call.scope)
-        if function is None or project.is_test(file):
+        if project.is_test(file):
             return True
-        events = project.timeline.events(file.index, function)
-        if any(load.order > call.order for load in events.loads):
+        if function is None:
+            return self._is_followed(site, project)
+        if any(load.order > call.order for load in project.timeline.events(file.index, function).loads):
             return True
-        callers = project.callers.sites(file.index, function)
-        return any(self._goes_on_after(caller, project) for caller in callers)
+        return any(self._is_followed(caller, project) for caller in project.callers.sites(file.index, function))
 
-    def _goes_on_after(self, site: CallSite, project: Project) -> bool:
-        """Whether a call of a function that clears is unconditional and something runs behind it."""
+    def _is_followed(self, site: CallSite, project: Project) -> bool:
+        """Whether a load follows in the function, or any call at module level: what that leads to is not
+        always seen, and an import has no other purpose than to go on."""
         file = project.files[site.file]
         call = project.call(site)
-        if self._is_guarded(file, call.block):
-            return False
-        if file.function_of(call.scope) is None:
+        function = file.function_of(call.scope)
+        if function is not None:
+            return any(
+                load.order > call.order for load in project.timeline.events(file.index, function).loads
+            )
+        if file.is_in_package and not file.is_main_guarded(call.block):
             return True
         return any(
-            load.order > call.order for load in project.timeline.events(file.index, call.scope).loads
+            other.order > call.order and _called_name(other.function) not in _CLEARING
+            for other in file.facts.calls
+            if other.scope == call.scope
         )
+
+
+_CLEARING = frozenset({"clear_kernel_cache", "clear_lto_cache", "print"})
 
 
 def _called_name(function: fact.Expression) -> str:

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warp_lint.facts.records import BlockKind
 from warp_lint.findings import Finding, Level, Location, Range
 from warp_lint.project import Project
 from warp_lint.project.evaluation import Place
 from warp_lint.project.files import ProjectFile
+from warp_lint.project.kernels import KernelDefinition
+from warp_lint.project.options import dictionary_entries
 from warp_lint.project.values import Constant, External, Values
 from warp_lint.rules.base import Rule
 from warp_lint.warp_api import DEBUG_SETTINGS, DebugSetting, WarpName
@@ -54,6 +55,20 @@ class DebugLeftOn(Rule):
                     setting, f'module option "{write.name}"', write.entry_location, write.suppression_range
                 )
 
+        for kernel in project.kernels.values():
+            yield from self._check_kernel(kernel, project)
+
+    def _check_kernel(self, kernel: KernelDefinition, project: Project) -> Iterator[Finding]:
+        argument = kernel.argument("module_options")
+        if argument is None or self._is_conditional(kernel.file, kernel.place, project):
+            return
+        entries = dictionary_entries(argument.value, kernel.file, kernel.place, project.evaluator)
+        for name, values, span in entries:
+            setting = self._setting(name, values, project)
+            if setting is not None:
+                location = kernel.file.facts.location(span) if span is not None else kernel.location
+                yield self._finding(setting, f'module option "{name}"', location, kernel.suppression_range)
+
     def _setting(self, name: str, values: Values, project: Project) -> DebugSetting | None:
         for setting in DEBUG_SETTINGS:
             if setting.name == name and setting.exists_in(project.settings.target_version):
@@ -63,13 +78,7 @@ class DebugLeftOn(Rule):
 
     def _is_conditional(self, file: ProjectFile, place: Place, project: Project) -> bool:
         """Whether a flag, the environment or a test decides about the setting."""
-        if project.is_test(file):
-            return True
-        return any(
-            file.facts.blocks[outer].kind in (BlockKind.BRANCH, BlockKind.EXCEPT)
-            and not file.is_main_block(outer)
-            for outer in file.block_ancestors(place.block)
-        )
+        return project.is_test(file) or project.conditions.decide_about(file, place.scope, place.block)
 
     def _finding(
         self, setting: DebugSetting, what: str, location: Location, suppression_range: Range | None

@@ -1,0 +1,43 @@
+"""What runs only on a condition: behind a flag, the environment, or a failure."""
+
+from __future__ import annotations
+
+from warp_lint.facts.records import BlockKind
+from warp_lint.project.callers import Callers
+from warp_lint.project.files import ProjectFile
+
+
+class Conditions:
+    """Tells whether a place runs each time its program does."""
+
+    def __init__(self, callers: Callers) -> None:
+        self._callers = callers
+        self._conditional: dict[tuple[int, int], bool] = {}
+
+    def decide_about(self, file: ProjectFile, scope: int, block: int) -> bool:
+        """Whether a condition decides about a place: a branch around it, or around every call of the function
+        that it is in. That the file is the program is no such condition."""
+        if self._is_guarded(file, block):
+            return True
+        function = file.function_of(scope)
+        return function is not None and self._guard_every_call(file, function)
+
+    def _is_guarded(self, file: ProjectFile, block: int) -> bool:
+        return any(
+            file.facts.blocks[outer].kind in (BlockKind.BRANCH, BlockKind.EXCEPT)
+            and not file.is_main_block(outer)
+            for outer in file.block_ancestors(block)
+        )
+
+    def _guard_every_call(self, file: ProjectFile, function: int) -> bool:
+        key = (file.index, function)
+        if key not in self._conditional:
+            self._conditional[key] = False  # what a recursive call sees
+            sites = self._callers.sites(*key)
+            self._conditional[key] = bool(sites) and all(
+                self.decide_about(
+                    self._callers.file(site), self._callers.call(site).scope, self._callers.call(site).block
+                )
+                for site in sites
+            )
+        return self._conditional[key]
