@@ -112,7 +112,8 @@ class Suppressions:
         if _UNKNOWN.code in enabled:
             kept += self._sift(self._unknown(), needed)
         if _UNUSED.code in enabled:
-            kept += self._unused(needed, enabled)
+            kept += self._sift(self._with_unused_codes(needed, enabled), needed)
+            kept += self._unused_without_codes(needed)
         return kept
 
     def _sift(self, findings: Iterable[Finding], needed: set[int]) -> list[Finding]:
@@ -146,33 +147,36 @@ class Suppressions:
         for comment in self._comments:
             meant = _MEANT_AS_OURS.search(comment.text)
             if meant and _ours_in(comment) is None:
+                text = meant[0].rstrip()
                 start = comment.start + meant.start()
-                yield _UNKNOWN.report_comment(self._location(start, comment.start + meant.end()), meant[0])
+                yield _UNKNOWN.report_comment(self._location(start, start + len(text)), text)
 
-    def _unused(self, needed: Collection[int], enabled: Collection[str]) -> Iterator[Finding]:
-        """WRP901 on suppressions, or codes in them, that are not ``needed``."""
+    def _with_unused_codes(self, needed: Collection[int], enabled: Collection[str]) -> Iterator[Finding]:
+        """WRP901 on suppressions with codes that are not ``needed``."""
         for suppression in self._suppressions:
-            if suppression.codes is None:
-                # A bare noqa may be meant for another tool.
-                if suppression.is_noqa or suppression.start in needed:
-                    continue
-                unused: list[_Code] = []
-            else:
-                unused = [
-                    code
-                    for code in suppression.codes
-                    if code.start not in needed and _was_tried(suppression, code, enabled)
-                ]
-                if not unused:
-                    continue
-            finding = _UNUSED.report(
-                self._location(suppression.start, suppression.end),
-                [code.text for code in unused],
-                _without(self._source, suppression, unused),
-            )
-            # A suppression of everything is no reason to keep quiet about itself.
-            if not self._reasons_to_suppress(finding) - {suppression.start}:
-                yield finding
+            unused = [
+                code
+                for code in suppression.codes or ()
+                if code.start not in needed and _was_tried(suppression, code, enabled)
+            ]
+            if unused:
+                yield self._unused(suppression, unused)
+
+    def _unused_without_codes(self, needed: Collection[int]) -> Iterator[Finding]:
+        """WRP901 on suppressions of everything that are not ``needed``; a noqa may be so by other tools."""
+        for suppression in self._suppressions:
+            if suppression.codes is None and not suppression.is_noqa and suppression.start not in needed:
+                finding = self._unused(suppression, [])
+                # It is no reason to keep quiet about itself.
+                if not self._reasons_to_suppress(finding) - {suppression.start}:
+                    yield finding
+
+    def _unused(self, suppression: _Suppression, unused: Sequence[_Code]) -> Finding:
+        return _UNUSED.report(
+            self._location(suppression.start, suppression.end),
+            [code.text for code in unused],
+            _without(self._source, suppression, unused),
+        )
 
     @cached_property
     def _certain_comments(self) -> list[_Comment] | None:
