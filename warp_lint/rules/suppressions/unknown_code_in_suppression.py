@@ -38,6 +38,9 @@ class UnknownCodeInSuppression(Rule):
 
     ## Fix safety
     There is no fix: which rule was meant is the author's to say.
+
+    ## Evidence
+    Warp does not read comments: what the rule is about is this linter.
     """
 
     code = "WRP902"

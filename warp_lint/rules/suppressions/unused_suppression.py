@@ -39,6 +39,9 @@ class UnusedSuppression(Rule):
 
     ## Fix safety
     Safe: a comment, or a part of one, is removed. Text that follows the suppression is kept as a comment.
+
+    ## Evidence
+    Warp does not read comments: what the rule is about is this linter.
     """
 
     code = "WRP901"
