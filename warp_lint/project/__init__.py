@@ -183,7 +183,6 @@ def _package_directories(facts: Sequence[FileFacts]) -> set[str]:
 def _is_package(directory: str, known: dict[str, bool]) -> bool:
     if directory not in known:
         parent, name = os.path.split(directory)
-        known[directory] = os.path.isfile(f"{directory}/__init__.py") or (
-            parent != directory and name.isidentifier() and _is_package(parent, known)
-        )
+        is_inside = parent != directory and name.isidentifier() and _is_package(parent, known)
+        known[directory] = is_inside or os.path.isfile(f"{directory}/__init__.py")
     return known[directory]

@@ -347,6 +347,8 @@ def device_of_condition(test: Expression | None) -> str:
             if device not in ("cpu", "cuda"):
                 return ""
             return device if operator == "==" else {"cpu": "cuda", "cuda": "cpu"}[device]
+        case Operation(operator="in", operands=(Constant(value="cpu" | "cuda" as device), _)):
+            return device
         case Name() | Attribute():
             return {"is_cpu": "cpu", "is_cuda": "cuda", "use_cuda": "cuda"}.get(last_name(test), "")
         case _:

@@ -174,7 +174,8 @@ class Timeline:
                 continue
             if self.precedes(file, load, write.block, write.order):
                 return load
-            varies = only_constant(write.write.values) is None
+            # A unique kernel that the loop makes is a new one in each turn.
+            varies = only_constant(write.write.values) is None and module.kind is not ModuleKind.UNIQUE
             if loop is not None and varies and loop in file.block_ancestors(load.block):
                 return load
         return None
