@@ -169,7 +169,7 @@ class _Run:
         self, rules: Iterable[Rule], facts: list[FileFacts], settings: Settings
     ) -> Iterator[Finding]:
         with self._guarded("linking the files of the project"):
-            project = Project.build(facts, settings)
+            project = Project.build(facts, settings, self._source)
             for rule in rules:
                 with self._guarded(f"looking for {rule.code}"):
                     yield from list(rule.check(project))

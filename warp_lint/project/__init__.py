@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os.path
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
+from warp_lint.edits.statements import Statements
 from warp_lint.facts.records import CallFact, FileFacts
 from warp_lint.project.callers import Callers, CallSite
 from warp_lint.project.conditions import Conditions
@@ -31,6 +32,7 @@ from warp_lint.project.options import (
 from warp_lint.project.timeline import Timeline
 from warp_lint.project.values import External, Kernel, Partial
 from warp_lint.settings import Settings
+from warp_lint.source import Source
 
 __all__ = ["Project"]
 
@@ -38,19 +40,32 @@ __all__ = ["Project"]
 class Project:
     """All files linked. What is expensive is made when a rule asks for it, once."""
 
-    def __init__(self, files: list[ProjectFile], settings: Settings) -> None:
+    def __init__(
+        self, files: list[ProjectFile], settings: Settings, read: Callable[[str], Source]
+    ) -> None:
         self.files = files
         self.settings = settings
+        self._read = read
+        self._statements: dict[int, Statements] = {}
         modules = PythonModules(files, [os.path.join(settings.root, source) for source in settings.src])
         self.imports = ImportGraph(files, modules)
         self.evaluator = Evaluator(files, modules, settings.kernel_decorators)
 
     @classmethod
-    def build(cls, facts: Sequence[FileFacts], settings: Settings) -> Project:
-        """Link the facts of the files of one project."""
+    def build(
+        cls, facts: Sequence[FileFacts], settings: Settings, read: Callable[[str], Source] = Source.read
+    ) -> Project:
+        """Link the facts of the files of one project; ``read`` gives the source of a file that a fix needs."""
         ordered = sorted(facts, key=lambda file: file.path)
         packages = _package_directories(ordered)
-        return cls([ProjectFile(index, file, packages) for index, file in enumerate(ordered)], settings)
+        files = [ProjectFile(index, file, packages) for index, file in enumerate(ordered)]
+        return cls(files, settings, read)
+
+    def statements(self, file: ProjectFile) -> Statements:
+        """The statements of a file, for making fixes; raises `SourceError` when it cannot be read."""
+        if file.index not in self._statements:
+            self._statements[file.index] = Statements(self._read(file.facts.path))
+        return self._statements[file.index]
 
     @cached_property
     def kernels(self) -> dict[Kernel, KernelDefinition]:
