@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from warp_lint.findings import Edit
@@ -22,6 +22,12 @@ class Statement(NamedTuple):
     end: int
     siblings: list[ast.stmt]
     owner: ast.AST
+
+
+@lru_cache(maxsize=32)
+def statements_of(source: Source) -> Statements:
+    """The statements of a source, parsed once for all fixes in it."""
+    return Statements(source)
 
 
 class Statements:
@@ -97,7 +103,7 @@ class Statements:
         before = text[line_start : statement.start]
         behind = text[statement.end : line_end]
         if before.strip() == "" and behind.strip() == "":
-            return Edit(path, line_start, self._next_line(line_end), "")
+            return Edit(path, line_start, self.next_line(line_end), "")
         if before.strip() == "" and behind.lstrip().startswith("#"):
             return Edit(path, statement.start, line_end - len(behind.lstrip()), "")
         if behind.lstrip().startswith(";"):
@@ -109,7 +115,7 @@ class Statements:
         semicolon = text.rindex(";", line_start, statement.start)
         return Edit(path, semicolon, statement.end, "")
 
-    def _next_line(self, line_end: int) -> int:
+    def next_line(self, line_end: int) -> int:
         """The start of the line after a line end, or the end of the text."""
         text = self.source.text
         if text.startswith("\r\n", line_end):
@@ -139,7 +145,7 @@ class Statements:
         line = last.end_lineno or last.lineno
         end = self.source.line_end(line)
         behind = self.source.text[self.offset(line, last.end_col_offset or 0) : end].strip()
-        return self._next_line(end) if not behind or behind.startswith("#") else None
+        return self.next_line(end) if not behind or behind.startswith("#") else None
 
     def names_used(self) -> dict[str, int]:
         """How often each name is read or written in the file, import statements left out."""

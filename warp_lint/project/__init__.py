@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
-from warp_lint.edits.statements import Statements
 from warp_lint.facts.records import CallFact, FileFacts
 from warp_lint.project.callers import Callers, CallSite
 from warp_lint.project.conditions import Conditions
@@ -18,8 +17,8 @@ from warp_lint.project.differentiation import Differentiation
 from warp_lint.project.evaluation import Evaluator
 from warp_lint.project.files import ProjectFile, PythonModules
 from warp_lint.project.import_graph import ImportGraph
-from warp_lint.project.kind import is_library, is_test
 from warp_lint.project.kernels import KernelDefinition, ModuleKey, find_kernels
+from warp_lint.project.kind import is_library, is_test
 from warp_lint.project.launches import Launch, LaunchFinder
 from warp_lint.project.modules import WarpModule, find_modules
 from warp_lint.project.options import (
@@ -30,7 +29,7 @@ from warp_lint.project.options import (
     find_config_writes,
 )
 from warp_lint.project.timeline import Timeline
-from warp_lint.project.values import External, Kernel, Partial
+from warp_lint.project.values import Collection, External, Kernel, Partial
 from warp_lint.settings import Settings
 from warp_lint.source import Source
 
@@ -40,13 +39,11 @@ __all__ = ["Project"]
 class Project:
     """All files linked. What is expensive is made when a rule asks for it, once."""
 
-    def __init__(
-        self, files: list[ProjectFile], settings: Settings, read: Callable[[str], Source]
-    ) -> None:
+    def __init__(self, files: list[ProjectFile], settings: Settings, read: Callable[[str], Source]) -> None:
         self.files = files
         self.settings = settings
         self._read = read
-        self._statements: dict[int, Statements] = {}
+        self._sources: dict[int, Source] = {}
         modules = PythonModules(files, [os.path.join(settings.root, source) for source in settings.src])
         self.imports = ImportGraph(files, modules)
         self.evaluator = Evaluator(files, modules, settings.kernel_decorators)
@@ -61,11 +58,11 @@ class Project:
         files = [ProjectFile(index, file, packages) for index, file in enumerate(ordered)]
         return cls(files, settings, read)
 
-    def statements(self, file: ProjectFile) -> Statements:
-        """The statements of a file, for making fixes; raises `SourceError` when it cannot be read."""
-        if file.index not in self._statements:
-            self._statements[file.index] = Statements(self._read(file.facts.path))
-        return self._statements[file.index]
+    def source(self, file: ProjectFile) -> Source:
+        """The source of a file, for making fixes; raises `SourceError` when it cannot be read."""
+        if file.index not in self._sources:
+            self._sources[file.index] = self._read(file.facts.path)
+        return self._sources[file.index]
 
     @cached_property
     def kernels(self) -> dict[Kernel, KernelDefinition]:
@@ -143,6 +140,23 @@ class Project:
                 or (not self.is_test(write.file) and file.index in self.imports.reached(write.file.index))
             )
         ]
+
+    @cached_property
+    def preloaded_modules(self) -> frozenset[ModuleKey]:
+        """The modules that a load or compilation ahead of the launches names."""
+        found = set()
+        for name in ("load_module", "force_load", "compile_aot_module", "load_aot_module"):
+            for site in self.calls_of(name):
+                file = self.files[site.file]
+                place = self.evaluator.place_of(site.file, self.call(site))
+                arguments = self.evaluator.arguments(self.call(site), place, {})
+                given = arguments.get(1, "modules") if name == "force_load" else arguments.get(0, "module")
+                if given is None and name != "force_load":
+                    found.add(self.warp_modules.own(file))
+                for value in given or ():
+                    items = value.items if isinstance(value, Collection) else ((value,),)
+                    found |= {self.warp_modules.of_values(item, file) for item in items}
+        return frozenset(key for key in found if key is not None)
 
     @cached_property
     def modules(self) -> dict[ModuleKey, WarpModule]:

@@ -45,7 +45,5 @@ def reaching(binders: list[Binder], file: ProjectFile, block: int, order: int) -
     if loop is None or (before and loop in file.block_ancestors(before[0].block)):
         return before
     return before + [
-        binder
-        for binder in binders
-        if binder.order > order and loop in file.block_ancestors(binder.block)
+        binder for binder in binders if binder.order > order and loop in file.block_ancestors(binder.block)
     ]

@@ -122,9 +122,7 @@ class Differentiation:
         for argument in call.arguments:
             if argument.keyword in GRADIENT_ARGUMENTS and not _is_false(argument.value):
                 return True
-        return any(
-            self._is_differentiating(value, call) for value in self._evaluator.callee(file, index)
-        )
+        return any(self._is_differentiating(value, call) for value in self._evaluator.callee(file, index))
 
     def _is_differentiating(self, called: Value, call: CallFact) -> bool:
         match called:
@@ -147,7 +145,8 @@ class Differentiation:
         scope = file.facts.scopes[of.scope]
         place = Place(of.file, scope.parent, max(scope.block, 0), scope.order)
         return any(
-            value == External("warp.Tape") or (isinstance(value, Class) and value != of and self._is_tape(value))
+            value == External("warp.Tape")
+            or (isinstance(value, Class) and value != of and self._is_tape(value))
             for base in scope.bases
             for value in self._evaluator.evaluate(base, place, {})
         )

@@ -22,7 +22,7 @@ from warp_lint.facts.records import (
     ScopeKind,
 )
 from warp_lint.project.arithmetic import fold
-from warp_lint.project.binders import Binder, BinderKind, reaching
+from warp_lint.project.binders import Binder, reaching
 from warp_lint.project.files import ProjectFile, PythonModules, device_of_condition, last_name, target_names
 from warp_lint.project.values import (
     UNKNOWN,
@@ -72,9 +72,27 @@ _EVALUATED = frozenset(
 )  # fmt: skip
 """External functions whose result depends on their arguments in a way that is followed."""
 _TRANSPARENT = frozenset(
-    {"builtins.list", "builtins.tuple", "builtins.sorted", "builtins.reversed", "builtins.set", "builtins.iter"}
+    {
+        "builtins.list",
+        "builtins.tuple",
+        "builtins.sorted",
+        "builtins.reversed",
+        "builtins.set",
+        "builtins.iter",
+    }
 )
-_WARP_SUBMODULES = ("fem", "config", "sparse", "optim", "types", "utils", "autograd", "render", "jax", "torch")
+_WARP_SUBMODULES = (
+    "fem",
+    "config",
+    "sparse",
+    "optim",
+    "types",
+    "utils",
+    "autograd",
+    "render",
+    "jax",
+    "torch",
+)
 
 
 class Place(NamedTuple):
@@ -279,9 +297,7 @@ class Evaluator:
             values += self._value_of(binder, file, scope, environment)
         return distinct(values) or (UNKNOWN,)
 
-    def _value_of(
-        self, binder: Binder, file: ProjectFile, scope: int, environment: Environment
-    ) -> Values:
+    def _value_of(self, binder: Binder, file: ProjectFile, scope: int, environment: Environment) -> Values:
         match binder.fact:
             case Parameter() as parameter:
                 return self._parameter(parameter, file, scope)
@@ -397,7 +413,9 @@ class Evaluator:
         if scopes[scope].kind is ScopeKind.CLASS:
             return (Class(file_index, scope),)
         # A function that is not made anew by a call being followed has one value for all who ask.
-        followed = any((file_index, outer) in environment for outer in self.files[file_index].scope_chain(scope))
+        followed = any(
+            (file_index, outer) in environment for outer in self.files[file_index].scope_chain(scope)
+        )
         if not followed:
             environment = {}
         key = (file_index, scope)
@@ -652,9 +670,7 @@ class Evaluator:
         condition = only_constant(self.evaluate(test, place, environment))
         if condition is not None and environment:
             return self.evaluate(body if condition.value else orelse, place, environment)
-        return distinct(
-            self.evaluate(body, place, environment) + self.evaluate(orelse, place, environment)
-        )
+        return distinct(self.evaluate(body, place, environment) + self.evaluate(orelse, place, environment))
 
     def _operation(
         self,
@@ -673,9 +689,7 @@ class Evaluator:
             found.append(fold(operator, combination))
         return distinct(found)
 
-    def _comprehension(
-        self, node: fact.Comprehension, place: Place, environment: Environment
-    ) -> Values:
+    def _comprehension(self, node: fact.Comprehension, place: Place, environment: Environment) -> Values:
         file = self.files[place.file]
         scope = file.facts.scopes[node.scope]
         inner = Place(place.file, node.scope, scope.body_block, _END)
@@ -771,9 +785,7 @@ class Evaluator:
             parameters.discard(file.facts.scopes[scope].parameters[0].name if parameters else "")
         binders = file.binders.get(scope, {})
         pending = [
-            name
-            for item in file.returns.get(scope, ())
-            for name in self._deciding_names(item.value, file)
+            name for item in file.returns.get(scope, ()) for name in self._deciding_names(item.value, file)
         ]
         seen: set[str] = set()
         while pending:
@@ -799,9 +811,7 @@ class Evaluator:
             for index, item in enumerate(file.facts.scopes)
             if span.start <= item.span.start and item.span.end <= span.end
         ]
-        device_names = {
-            name for code in file.facts.device_code if code.scope in inner for name in code.names
-        }
+        device_names = {name for code in file.facts.device_code if code.scope in inner for name in code.names}
         if names & device_names:
             return True
         expressions = [item.value for item in file.facts.returns if item.scope in inner]
@@ -978,7 +988,9 @@ class Evaluator:
 
     def _fold_call(self, name: str, arguments: Arguments) -> Values:
         constants = [only_constant(values) for values in arguments.positional]
-        numbers = [item.value for item in constants if item is not None and isinstance(item.value, int | float)]
+        numbers = [
+            item.value for item in constants if item is not None and isinstance(item.value, int | float)
+        ]
         if len(numbers) != len(arguments.positional) or not numbers or arguments.open:
             return (UNKNOWN,)
         if name == "builtins.int":
@@ -1262,5 +1274,3 @@ def _canonical(name: str) -> str:
     if len(parts) == 3 and parts[2] in _API and parts[1] not in _WARP_SUBMODULES:
         return f"warp.{parts[2]}"
     return ".".join(parts)
-
-

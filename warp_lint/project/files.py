@@ -24,8 +24,8 @@ from warp_lint.facts.records import (
     ScopeFact,
     ScopeKind,
 )
-from warp_lint.facts.values import Attribute, Constant, Expression, Name, Operation, Sequence as Display
-from warp_lint.facts.values import Starred, Subscript
+from warp_lint.facts.values import Attribute, Constant, Expression, Name, Operation, Starred, Subscript
+from warp_lint.facts.values import Sequence as Display
 from warp_lint.project.binders import Binder, BinderKind
 
 _STARTERS = (ScopeKind.FUNCTION, ScopeKind.LAMBDA)
@@ -154,7 +154,9 @@ class ProjectFile:
 
     def exclude_each_other(self, first: int, second: int) -> bool:
         """Whether two blocks are, or stand in, different branches of one statement."""
-        groups = {self.facts.blocks[block].group: self.facts.blocks[block] for block in self.block_ancestors(first)}
+        groups = {
+            self.facts.blocks[block].group: self.facts.blocks[block] for block in self.block_ancestors(first)
+        }
         for block in self.block_ancestors(second):
             fact = self.facts.blocks[block]
             other = groups.get(fact.group)

@@ -277,7 +277,11 @@ class KernelDefinition:
                     varying |= set(names_in(binding.target, file))
         for scope in scopes:
             for name in file.binders.get(scope, ()):
-                if name in self.enclosing_names and name not in varying and self._is_varying_function(scope, name, varying):
+                if (
+                    name in self.enclosing_names
+                    and name not in varying
+                    and self._is_varying_function(scope, name, varying)
+                ):
                     varying.add(name)
         return self.enclosing_names & varying
 

@@ -169,5 +169,3 @@ class LaunchFinder:
 
 def _is_cpu(value: Value) -> bool:
     return isinstance(value, Constant) and value.value == "cpu"
-
-

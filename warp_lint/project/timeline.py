@@ -288,10 +288,12 @@ class Timeline:
                 load._replace(block=block, order=order, steps=(*steps, *load.steps)) for load in inner.loads
             ]
             writes += [
-                write._replace(block=block, order=order, steps=(*steps, *write.steps)) for write in inner.writes
+                write._replace(block=block, order=order, steps=(*steps, *write.steps))
+                for write in inner.writes
             ]
             clears += [
-                clear._replace(block=block, order=order, steps=(*steps, *clear.steps)) for clear in inner.clears
+                clear._replace(block=block, order=order, steps=(*steps, *clear.steps))
+                for clear in inner.clears
             ]
         return Events(
             tuple(sorted(loads, key=lambda load: load.order)[:_MOST_EVENTS]),

@@ -221,9 +221,7 @@ class Arguments:
         """The arguments of a ``functools.partial`` followed by those of its call."""
         given = {keyword for keyword, _ in later.keywords}
         kept = tuple(item for item in self.keywords if item[0] not in given)
-        return Arguments(
-            self.positional + later.positional, kept + later.keywords, self.open or later.open
-        )
+        return Arguments(self.positional + later.positional, kept + later.keywords, self.open or later.open)
 
 
 def distinct(values: Values | list[Value]) -> Values:

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warp_lint.findings import Finding, Level
+from warp_lint.edits.kernels import edit_kernel
+from warp_lint.edits.options import set_at_top
+from warp_lint.findings import Applicability, Finding, Fix, Level
 from warp_lint.project import Project
 from warp_lint.project.differentiation import is_integer_only
 from warp_lint.project.kernels import KernelDefinition, ModuleKey, ModuleKind
@@ -106,4 +108,16 @@ class UnneededBackward(Rule):
             f"{which} builds backward code that nothing uses: {what} built with an adjoint",
             suppression_range=first.suppression_range,
             level=Level.INFO if project.is_library(first.file) else self.level,
+            fix=self._fix(first, module, project),
         )
+
+    def _fix(self, first: KernelDefinition, module: WarpModule, project: Project) -> Fix | None:
+        edit = None
+        match module.key.kind:
+            case ModuleKind.OWN if module.file is not None:
+                edit = set_at_top(module.file, "enable_backward", "False", project)
+            case ModuleKind.UNIQUE:
+                edit = edit_kernel(first, {"enable_backward": "False"}, {}, project)
+        if edit is None:
+            return None
+        return Fix("Turn backward code off for the module", Applicability.UNSAFE, (edit,))

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from warp_lint.edits.imports import delete_statement
 from warp_lint.facts import values as fact
-from warp_lint.findings import Finding, Level
+from warp_lint.findings import Applicability, Finding, Fix, Level
 from warp_lint.project import Project
 from warp_lint.project.callers import CallSite
 from warp_lint.rules.base import Rule
@@ -42,17 +43,29 @@ class ClearCache(Rule):
     level = Level.WARNING
 
     def check(self, project: Project) -> Iterator[Finding]:
-        for site in sorted(project.calls_of("clear_kernel_cache", "clear_lto_cache", "build.clear_kernel_cache")):
+        for site in sorted(
+            project.calls_of("clear_kernel_cache", "clear_lto_cache", "build.clear_kernel_cache")
+        ):
             file = project.files[site.file]
             call = project.call(site)
-            if project.conditions.decide_about(file, call.scope, call.block) or not self._goes_on(site, project):
+            if project.conditions.decide_about(file, call.scope, call.block) or not self._goes_on(
+                site, project
+            ):
                 continue
             what = "kernel cache" if "kernel" in _called_name(call.function) else "cache of linked code"
             yield self.finding(
                 file.facts.location(call.span),
                 f"the {what} is cleared on every run: all modules are built again",
                 suppression_range=file.facts.location(call.statement_span).range,
+                fix=self._fix(site, project),
             )
+
+    def _fix(self, site: CallSite, project: Project) -> Fix | None:
+        call = project.call(site)
+        if call.context != "statement":
+            return None
+        edits = delete_statement(project.files[site.file], call.span.start, project)
+        return Fix("Delete the statement", Applicability.UNSAFE, edits) if edits is not None else None
 
     def _goes_on(self, site: CallSite, project: Project) -> bool:
         """Whether something may be loaded after the call: in its function, or after a call of that."""
@@ -65,7 +78,9 @@ class ClearCache(Rule):
             return self._is_followed(site, project)
         if any(load.order > call.order for load in project.timeline.events(file.index, function).loads):
             return True
-        return any(self._is_followed(caller, project) for caller in project.callers.sites(file.index, function))
+        return any(
+            self._is_followed(caller, project) for caller in project.callers.sites(file.index, function)
+        )
 
     def _is_followed(self, site: CallSite, project: Project) -> bool:
         """Whether a load follows in the function, or any call at module level: what that leads to is not

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warp_lint.findings import Finding, Level
+from warp_lint.edits.moves import move_to_module_scope
+from warp_lint.findings import Applicability, Finding, Fix, Level
 from warp_lint.project import Project
 from warp_lint.project.kernels import KernelDefinition, ModuleKind
 from warp_lint.rules.base import Rule
@@ -64,7 +65,14 @@ class CaptureFreeKernel(Rule):
                 kernel.location,
                 f'kernel "{kernel.name}" is created by each call of {where}() but uses nothing of it',
                 suppression_range=kernel.suppression_range,
+                fix=self._fix(kernel, project),
             )
+
+    def _fix(self, kernel: KernelDefinition, project: Project) -> Fix | None:
+        edits = move_to_module_scope(kernel, project)
+        if edits is None:
+            return None
+        return Fix(f'Move "{kernel.name}" to module scope', Applicability.UNSAFE, edits)
 
     def _is_overloaded(self, kernel: KernelDefinition, project: Project) -> bool:
         """Whether the kernel is given overloads by whoever calls its factory."""

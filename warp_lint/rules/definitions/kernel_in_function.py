@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warp_lint.findings import Finding, Level, Related
+from warp_lint.edits.kernels import isolate
+from warp_lint.findings import Applicability, Finding, Fix, Level, Related
 from warp_lint.project import Project
 from warp_lint.project.callers import CallSite
 from warp_lint.project.kernels import KernelDefinition, ModuleKind
@@ -67,6 +68,7 @@ class KernelInFunction(Rule):
                 self._message(kernel, project),
                 suppression_range=kernel.suppression_range,
                 related=self._related(kernel, project),
+                fix=self._fix(kernel, project),
             )
 
     def _shares_its_module(self, kernel: KernelDefinition) -> bool:
@@ -115,6 +117,13 @@ class KernelInFunction(Rule):
             if loop is not None and loop in file.block_ancestors(load.block):
                 return True
         return False
+
+    def _fix(self, kernel: KernelDefinition, project: Project) -> Fix | None:
+        fix = isolate(kernel, project)
+        if fix is not None and kernel.module.kind is ModuleKind.NAMED:
+            # Somebody gave the module its name for a reason.
+            return Fix(fix.title, Applicability.UNSAFE, fix.edits)
+        return fix
 
     def _message(self, kernel: KernelDefinition, project: Project) -> str:
         module = project.modules[kernel.module]

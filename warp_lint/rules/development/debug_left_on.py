@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warp_lint.findings import Finding, Level, Location, Range
+from warp_lint.edits.imports import delete_statement
+from warp_lint.findings import Applicability, Finding, Fix, Level, Location, Range
 from warp_lint.project import Project
 from warp_lint.project.evaluation import Place
 from warp_lint.project.files import ProjectFile
@@ -47,7 +48,9 @@ class DebugLeftOn(Rule):
         for config in project.config_writes:
             setting = self._setting(config.name, config.values, project)
             if setting is not None and not self._is_conditional(config.file, config.place, project):
-                yield self._finding(setting, f"wp.config.{config.name}", config.location, None)
+                what = f"wp.config.{config.name}"
+                fix = self._fix(config.file, config.span.start, project)
+                yield self._finding(setting, what, config.location, None, fix)
         for write in project.option_writes:
             setting = self._setting(write.name, write.values, project)
             if setting is not None and not self._is_conditional(write.file, write.place, project):
@@ -80,12 +83,24 @@ class DebugLeftOn(Rule):
         """Whether a flag, the environment or a test decides about the setting."""
         return project.is_test(file) or project.conditions.decide_about(file, place.scope, place.block)
 
+    def _fix(self, file: ProjectFile, offset: int, project: Project) -> Fix | None:
+        edits = delete_statement(file, offset, project)
+        return Fix("Delete the statement", Applicability.UNSAFE, edits) if edits is not None else None
+
     def _finding(
-        self, setting: DebugSetting, what: str, location: Location, suppression_range: Range | None
+        self,
+        setting: DebugSetting,
+        what: str,
+        location: Location,
+        suppression_range: Range | None,
+        fix: Fix | None = None,
     ) -> Finding:
         value = f"wp.{setting.value.dotted}" if isinstance(setting.value, WarpName) else repr(setting.value)
         return self.finding(
-            location, f"{what} is left at {value}: it {setting.cost}", suppression_range=suppression_range
+            location,
+            f"{what} is left at {value}: it {setting.cost}",
+            suppression_range=suppression_range,
+            fix=fix,
         )
 
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warp_lint.findings import Finding, Level, Related
+from warp_lint.edits.options import move_to_top
+from warp_lint.findings import Applicability, Finding, Fix, Level, Related
 from warp_lint.project import Project
 from warp_lint.project.timeline import Load, Write
 from warp_lint.rules.base import Rule
@@ -48,6 +49,14 @@ class LateModuleOptions(Rule):
         for write, load in project.timeline.late_writes:
             yield self._finding(write, load, project)
 
+    def _fix(self, write: Write, project: Project) -> Fix | None:
+        edits = move_to_top(write.write, project)
+        if edits is None:
+            return None
+        calls = {(item.file.index, item.span) for item in project.modules[write.write.module].writes}
+        applicability = Applicability.SAFE if len(calls) == 1 else Applicability.UNSAFE
+        return Fix("Set the option above the kernels", applicability, edits)
+
     def _finding(self, write: Write, load: Load, project: Project) -> Finding:
         name = project.modules[write.write.module].name
         option = write.write.name
@@ -63,4 +72,5 @@ class LateModuleOptions(Rule):
                 Related(f"loaded by {load.description}", load.location),
                 *(Related(f"through {step.name}", step.location) for step in (*load.steps, *write.steps)),
             ],
+            fix=self._fix(write, project),
         )

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warp_lint.findings import Finding, Level, Related
+from warp_lint.edits.kernels import carry_options, edit_kernel
+from warp_lint.findings import Applicability, Finding, Fix, Level, Related
 from warp_lint.project import Project
 from warp_lint.project.kernels import KernelDefinition, ModuleKey, ModuleKind
 from warp_lint.project.options import OptionWrite
+from warp_lint.project.values import constant
 from warp_lint.rules.base import Rule
 
 
@@ -56,7 +58,7 @@ class OptionsNotInherited(Rule):
                 continue
             missing = self._missing(kernel, project)
             if missing:
-                yield self._finding(kernel, missing)
+                yield self._finding(kernel, missing, project)
 
     def _may_have_options(self, kernel: KernelDefinition, project: Project) -> bool:
         """Whether the kernel may be given options that are not seen."""
@@ -91,7 +93,23 @@ class OptionsNotInherited(Rule):
         }
         return list(missing.values())
 
-    def _finding(self, kernel: KernelDefinition, missing: list[OptionWrite]) -> Finding:
+    def _fix(self, kernel: KernelDefinition, missing: list[OptionWrite], project: Project) -> Fix | None:
+        is_unique = kernel.module.kind is ModuleKind.UNIQUE
+        carried = carry_options(kernel, missing, project, is_unique=is_unique)
+        if not carried.arguments and not carried.module_options:
+            return None
+        edit = edit_kernel(kernel, carried.arguments, carried.module_options, project)
+        if edit is None:
+            return None
+        names = ", ".join([*carried.arguments, *carried.module_options])
+        title = f"Repeat {names} on the kernel"
+        if carried.lost:
+            title += f", without {', '.join(carried.lost)}"
+        only_backward = [write.name for write in missing] == ["enable_backward"]
+        is_safe = only_backward and missing[0].values == (constant(False),)
+        return Fix(title, Applicability.SAFE if is_safe else Applicability.UNSAFE, (edit,))
+
+    def _finding(self, kernel: KernelDefinition, missing: list[OptionWrite], project: Project) -> Finding:
         names = ", ".join(write.name for write in missing)
         return self.finding(
             kernel.location,
@@ -99,4 +117,5 @@ class OptionsNotInherited(Rule):
             "its module starts from wp.config",
             suppression_range=kernel.suppression_range,
             related=[Related("set here for the file's own module", missing[0].location)],
+            fix=self._fix(kernel, missing, project),
         )

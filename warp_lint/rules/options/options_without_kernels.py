@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warp_lint.findings import Finding, Level
+from warp_lint.edits.imports import delete_statement
+from warp_lint.findings import Applicability, Finding, Fix, Level
 from warp_lint.project import Project
 from warp_lint.project.files import ProjectFile
 from warp_lint.project.kernels import ModuleKind
@@ -72,20 +73,23 @@ class OptionsWithoutKernels(Rule):
             for value in project.evaluator.callee(file.index, index)
         )
 
+    def _fix(self, write: OptionWrite, project: Project) -> Fix | None:
+        edits = delete_statement(write.file, write.span.start, project)
+        return Fix("Delete the statement", Applicability.UNSAFE, edits) if edits is not None else None
+
     def _finding(self, module: WarpModule, writes: list[OptionWrite], project: Project) -> Finding:
         first = writes[0]
-        others = [
-            kernel
-            for kernel in project.kernels.values()
-            if kernel.body_file is module.file
-        ]
+        others = [kernel for kernel in project.kernels.values() if kernel.body_file is module.file]
         why = (
-            "its kernels have modules of their own" if others else "functions take those of the calling kernel"
+            "its kernels have modules of their own"
+            if others
+            else "functions take those of the calling kernel"
         )
         return self.finding(
             first.location,
             f'module "{module.name}" has no kernel to take these options: {why}',
             suppression_range=first.suppression_range,
+            fix=self._fix(first, project),
         )
 
 

@@ -1,23 +1,26 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from warp_lint.facts.records import BlockKind
+from warp_lint.facts.records import BlockKind, Span
 from warp_lint.facts.values import Attribute, Expression, Operation
-from warp_lint.findings import Finding, Level, Location, Range
+from warp_lint.findings import Applicability, Edit, Finding, Fix, Level
 from warp_lint.project import Project
 from warp_lint.project.evaluation import names_in
 from warp_lint.project.files import ProjectFile
 from warp_lint.project.kernels import KernelDefinition
 from warp_lint.project.options import dictionary_entries
 from warp_lint.rules.base import Rule
+from warp_lint.source import SourceError
 from warp_lint.warp_api import (
     CONFIG_ATTRIBUTES,
     MODULE_OPTIONS,
-    Named,
     OptionEffect,
     Version,
+    Versioned,
     find,
     history,
 )
@@ -57,13 +60,13 @@ class UnknownOption(Rule):
     def check(self, project: Project) -> Iterator[Finding]:
         version = project.settings.target_version
         for write in project.option_writes:
-            why = _fault_of_option(write.name, version)
-            if why and not _is_guarded(write.file, write.place.block):
-                yield self._finding(why, write.entry_location, write.suppression_range, write.name, project)
+            fault = _fault_of_option(write.name, version)
+            if fault is not None and not _is_guarded(write.file, write.place.block):
+                yield self._finding(fault, write.file, write.entry_span, write.statement_span, project)
         for config in project.config_writes:
-            why = _fault_of_config(config.name, version)
-            if why and not _is_guarded(config.file, config.place.block):
-                yield self._finding(why, config.location, None, config.name, project)
+            fault = _fault_of_config(config.name, version)
+            if fault is not None and not _is_guarded(config.file, config.place.block):
+                yield self._finding(fault, config.file, config.span, config.span, project)
         for kernel in project.kernels.values():
             yield from self._check_kernel(kernel, project)
 
@@ -75,27 +78,54 @@ class UnknownOption(Rule):
         version = project.settings.target_version
         entries = dictionary_entries(argument.value, kernel.file, kernel.place, project.evaluator)
         for name, _, span in entries:
+            fault = _fault_of_option(name, version) if name else None
             option = find(MODULE_OPTIONS, name, version)
-            why = _fault_of_option(name, version) if name else ""
-            if option is not None and not option.documented and not why:
-                why = f'module_options= does not take "{name}" and raises: it is an argument of wp.kernel'
-            if why:
-                location = kernel.file.facts.location(span) if span is not None else kernel.location
-                yield self._finding(why, location, kernel.suppression_range, name, project)
+            if fault is None and option is not None and not option.documented:
+                fault = _Fault(
+                    name, f'module_options= does not take "{name}" and raises: it is an argument of wp.kernel'
+                )
+            if fault is not None:
+                header = kernel.scope.header_span if kernel.call is None else kernel.call.statement_span
+                yield self._finding(fault, kernel.file, span or kernel.span, header, project)
 
     def _finding(
-        self, why: str, location: Location, suppression_range: Range | None, name: str, project: Project
+        self, fault: _Fault, file: ProjectFile, span: Span, statement: Span, project: Project
     ) -> Finding:
-        unpinned = not project.settings.warp_requirements and project.settings.target == "auto"
-        is_unknown = not history(MODULE_OPTIONS, name) and not history(CONFIG_ATTRIBUTES, name)
-        near = difflib.get_close_matches(name, [item.name for item in (*MODULE_OPTIONS, *CONFIG_ATTRIBUTES)], 1)
-        is_typo = bool(near)
+        is_unpinned = not project.settings.warp_requirements and project.settings.target == "auto"
+        # A Warp that is newer than these tables may have a name that they do not know.
+        may_be_new = fault.is_unknown and not fault.nearest and is_unpinned
         return self.finding(
-            location,
-            why,
-            suppression_range=suppression_range,
-            level=Level.INFO if is_unknown and unpinned and not is_typo else self.level,
+            file.facts.location(span),
+            fault.message,
+            suppression_range=file.facts.location(statement).range,
+            level=Level.INFO if may_be_new else self.level,
+            fix=_fix(fault, file, span, project),
         )
+
+
+class _Fault(NamedTuple):
+    """What is wrong with setting a name, in one line, and the known name that is nearest to it."""
+
+    name: str
+    message: str
+    nearest: str = ""
+    is_unknown: bool = False
+
+
+def _fix(fault: _Fault, file: ProjectFile, span: Span, project: Project) -> Fix | None:
+    """Write the nearest name in place of the wrong one, where that is written out just once."""
+    if not fault.nearest:
+        return None
+    try:
+        text = project.source(file).text[slice(*span)]
+    except SourceError:
+        return None
+    found = [match.start() for match in re.finditer(rf"\b{re.escape(fault.name)}\b", text)]
+    if len(found) != 1:
+        return None
+    start = span.start + found[0]
+    edit = Edit(file.facts.path, start, start + len(fault.name), fault.nearest)
+    return Fix(f'Write "{fault.nearest}"', Applicability.UNSAFE, (edit,))
 
 
 def _is_guarded(file: ProjectFile, block: int) -> bool:
@@ -125,49 +155,60 @@ def _is_membership(test: Expression) -> bool:
     return isinstance(test, Operation) and test.operator in ("in", "not in")
 
 
-def _fault_of_option(name: str, version: Version) -> str:
-    """What is wrong with setting a module option, in one line; empty when nothing is."""
-    if name.startswith("\0"):
-        return ""
+def _fault_of_option(name: str, version: Version) -> _Fault | None:
+    """What is wrong with setting a module option; None when nothing is."""
     option = find(MODULE_OPTIONS, name, version)
     if option is None:
         known = history(MODULE_OPTIONS, name)
         if known:
-            return _other_version("module option", name, known[0].since, known[-1].until, version)
-        return f'module option "{name}" is unknown to Warp and has no effect{_hint(name, MODULE_OPTIONS)}'
+            return _other_version("module option", name, known, version)
+        message = f'module option "{name}" is unknown to Warp and has no effect'
+        return _unknown(name, message, MODULE_OPTIONS, version)
     match option.effect:
         case OptionEffect.OVERWRITTEN:
-            return f'module option "{name}" has no effect: Warp overwrites it with wp.config.{name}'
+            return _Fault(
+                name, f'module option "{name}" has no effect: Warp overwrites it with wp.config.{name}'
+            )
         case OptionEffect.IGNORED:
-            return (
+            return _Fault(
+                name,
                 f'module option "{name}" has no effect: it is an argument of wp.kernel; '
-                f'the module option is "default_{name}"'
+                f'the module option is "default_{name}"',
             )
         case _:
-            return ""
+            return None
 
 
-def _fault_of_config(name: str, version: Version) -> str:
-    """What is wrong with assigning an attribute of ``wp.config``, in one line; empty when nothing is."""
+def _fault_of_config(name: str, version: Version) -> _Fault | None:
+    """What is wrong with assigning an attribute of ``wp.config``; None when nothing is."""
     if name.startswith("_") or find(CONFIG_ATTRIBUTES, name, version) is not None:
-        return ""
+        return None
     known = history(CONFIG_ATTRIBUTES, name)
     if known:
-        return _other_version("wp.config attribute", name, known[0].since, known[-1].until, version)
+        return _other_version("wp.config attribute", name, known, version)
     if find(MODULE_OPTIONS, name, version) is not None:
-        return f'wp.config has no attribute "{name}": it is a module option, set with wp.set_module_options'
-    return f'wp.config has no attribute "{name}": assigning it has no effect{_hint(name, CONFIG_ATTRIBUTES)}'
+        return _Fault(
+            name,
+            f'wp.config has no attribute "{name}": it is a module option, set with wp.set_module_options',
+        )
+    message = f'wp.config has no attribute "{name}": assigning it has no effect'
+    return _unknown(name, message, CONFIG_ATTRIBUTES, version)
 
 
-def _other_version(what: str, name: str, since: Version, until: Version | None, version: Version) -> str:
+def _unknown(name: str, message: str, table: Sequence[Versioned], version: Version) -> _Fault:
+    names = [item.name for item in table if item.exists_in(version)]
+    nearest = next(iter(difflib.get_close_matches(name, names, 1)), "")
+    hint = f'; did you mean "{nearest}"' if nearest else ""
+    return _Fault(name, message + hint, nearest, is_unknown=True)
+
+
+def _other_version(what: str, name: str, known: Sequence[Versioned], version: Version) -> _Fault:
+    since, until = known[0].since, known[-1].until
     if until is not None and until <= version:
-        return f'{what} "{name}" is gone since Warp {_shown(until)} and has no effect'
-    return f'{what} "{name}" has no effect before Warp {_shown(since)}; the target is {_shown(version)}'
-
-
-def _hint(name: str, table: tuple[Named, ...]) -> str:
-    near = difflib.get_close_matches(name, [item.name for item in table], 1)
-    return f'; did you mean "{near[0]}"' if near else ""
+        return _Fault(name, f'{what} "{name}" is gone since Warp {_shown(until)} and has no effect')
+    return _Fault(
+        name, f'{what} "{name}" has no effect before Warp {_shown(since)}; the target is {_shown(version)}'
+    )
 
 
 def _shown(version: Version) -> str:

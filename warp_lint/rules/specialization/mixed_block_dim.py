@@ -3,7 +3,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from warp_lint.findings import Certainty, Finding, Level, Related
+from warp_lint.edits.kernels import isolate
+from warp_lint.findings import Applicability, Certainty, Edit, Finding, Fix, Level, Related
 from warp_lint.project import Project
 from warp_lint.project.callers import CallSite
 from warp_lint.project.kernels import ModuleKind
@@ -110,6 +111,28 @@ class MixedBlockDim(Rule):
             related=self._related(site, launches, module, project),
             certainty=Certainty.LIKELY if symbolic else Certainty.CERTAIN,
             redundant_builds=wasted,
+            fix=self._fix(launches, module, project),
+        )
+
+    def _fix(self, launches: list[Launch], module: WarpModule, project: Project) -> Fix | None:
+        """Isolate the kernels launched here, when each has this one block dimension wherever it is launched."""
+        edits: dict[Edit, None] = {}
+        is_safe = module.key not in project.preloaded_modules
+        names = []
+        for kernel in dict.fromkeys(launch.kernel for launch in launches):
+            block_dims = {launch.block_dim for launch in module.launches if launch.kernel == kernel}
+            fix = isolate(project.kernels[kernel], project)
+            if fix is None or len(block_dims) != 1 or None in block_dims:
+                return None
+            is_safe &= fix.applicability is Applicability.SAFE
+            edits.update(dict.fromkeys(fix.edits))
+            names.append(project.kernels[kernel].name)
+        return Fix(
+            f"Give {', '.join(names)} a module of its own"
+            if len(names) == 1
+            else f"Give {', '.join(names)} modules of their own",
+            Applicability.SAFE if is_safe else Applicability.UNSAFE,
+            tuple(edits),
         )
 
     def _related(

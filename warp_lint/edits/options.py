@@ -1,0 +1,114 @@
+"""Edits that set a module option at the top of a file, or take a late one there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from warp_lint.edits.dictionaries import change_entries
+from warp_lint.edits.statements import statements_of
+from warp_lint.facts.records import CallFact
+from warp_lint.findings import Edit
+from warp_lint.project import Project
+from warp_lint.project.evaluation import names_in
+from warp_lint.project.files import ProjectFile
+from warp_lint.project.kernels import ModuleKey, ModuleKind
+from warp_lint.project.options import OptionWrite
+from warp_lint.project.values import External
+from warp_lint.source import SourceError
+
+
+def set_at_top(file: ProjectFile, name: str, value: str, project: Project) -> Edit | None:
+    """Set an option of a file's own module: in the call at module level that sets others, else in a new call
+    behind the imports. None when the file has no place for it or does not import Warp at its top."""
+    try:
+        source = project.source(file)
+    except SourceError:
+        return None
+    for call in _calls_at_top(file, project):
+        span = call.arguments[0].value_span
+        entries = change_entries(source.text[slice(*span)], {name: value})
+        if entries is not None:
+            return Edit(file.facts.path, span.start, span.end, entries)
+    warp = _warp_name(file)
+    return (
+        _insert_at_top(file, f'{warp}.set_module_options({{"{name}": {value}}})', project) if warp else None
+    )
+
+
+def move_to_top(write: OptionWrite, project: Project) -> tuple[Edit, ...] | None:
+    """Move the statement of an option write behind the imports of its file.
+
+    None where that could change more than the time: the value is not written out, a condition decides about
+    the statement, or the module is not the file's own.
+    """
+    file = write.file
+    if write.module != ModuleKey(ModuleKind.OWN, file=file.index) or write.place.scope == 0:
+        return None
+    if project.conditions.decide_about(file, write.place.scope, write.place.block):
+        return None
+    try:
+        source = project.source(file)
+    except SourceError:
+        return None
+    statements = statements_of(source)
+    statement = statements.at(write.statement_span.start)
+    warp = _warp_name(file)
+    if statement is None or not warp or not _is_written_out(write, warp):
+        return None
+    line_end = source.line_end(source.position(statement.end).line)
+    line_start = source.line_starts[source.position(statement.start).line - 1]
+    is_alone = not source.text[line_start : statement.start].strip()
+    behind = source.text[statement.end : line_end].strip()
+    if not is_alone or (behind and not behind.startswith("#")) or len(statement.siblings) == 1:
+        return None
+    text = source.text[statement.start : line_end].rstrip()
+    if "\n" in text:
+        return None
+    insertion = _insert_at_top(file, text, project)
+    if insertion is None:
+        return None
+    return (insertion, Edit(file.facts.path, line_start, statements.next_line(line_end), ""))
+
+
+def _insert_at_top(file: ProjectFile, statement: str, project: Project) -> Edit | None:
+    source = project.source(file)
+    offset = statements_of(source).after_imports()
+    if offset is None:
+        return None
+    newline = source.newline
+    return Edit(file.facts.path, offset, offset, f"{newline}{statement}{newline}")
+
+
+def _calls_at_top(file: ProjectFile, project: Project) -> Iterator[CallFact]:
+    """The calls that set options of the file's own module at module level, on no condition."""
+    for index in file.calls_by_scope.get(0, ()):
+        call = file.facts.calls[index]
+        if External("warp.set_module_options") not in project.evaluator.callee(file.index, index):
+            continue
+        is_simple = len(call.arguments) == 1 and call.arguments[0].keyword in (None, "options")
+        if is_simple and call.block == file.facts.scopes[0].body_block:
+            yield call
+
+
+def _warp_name(file: ProjectFile) -> str:
+    """What the file calls Warp at module level; empty when it does not."""
+    for imported in file.facts.imports:
+        if imported.scope == 0 and imported.module == "warp" and imported.name is None:
+            return imported.bound_name
+    return ""
+
+
+def _is_written_out(write: OptionWrite, warp: str) -> bool:
+    """Whether the statement reads nothing but Warp, so that it means the same at the top."""
+    file = write.file
+    names: set[str] = set()
+    if write.call >= 0:
+        call = file.facts.calls[write.call]
+        names |= set(names_in(call.function, file))
+        for argument in call.arguments:
+            names |= set(names_in(argument.value, file))
+    else:
+        for binding in file.facts.bindings:
+            if binding.span == write.span:
+                names |= set(names_in(binding.target, file)) | set(names_in(binding.value, file))
+    return names == {warp}
