@@ -118,7 +118,7 @@ class BlockFact(msgspec.Struct):
     target: Expression | None = None
     """The loop variable of a ``for``, the name after ``as``, the pattern's captured names."""
     leaves: str = ""
-    """``return``, ``raise``, ``continue``, ``break`` or ``exit`` when the end of the block is never reached."""
+    """``return``, ``raise``, ``continue``, ``break`` or ``exit`` when its end is never reached."""
 
 
 class ImportFact(msgspec.Struct, frozen=True):

@@ -77,7 +77,7 @@ class Conditional(_Expression, frozen=True):
 
 
 class Operation(_Expression, frozen=True):
-    """A unary, binary, boolean or comparison operation; ``operator`` as written, ``not in`` with one blank."""
+    """A unary, binary, boolean or comparison operation; ``operator`` as written, words with one blank."""
 
     operator: str
     operands: tuple[Expression, ...]

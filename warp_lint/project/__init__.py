@@ -5,10 +5,10 @@ Everything here is built from facts alone; no tree and no text is looked at agai
 
 from __future__ import annotations
 
-import os.path
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
 
 from warp_lint.facts.records import CallFact, FileFacts
 from warp_lint.project.callers import Callers, CallSite
@@ -44,7 +44,7 @@ class Project:
         self.settings = settings
         self._read = read
         self._sources: dict[int, Source] = {}
-        modules = PythonModules(files, [os.path.join(settings.root, source) for source in settings.src])
+        modules = PythonModules(files, list(settings.source_roots))
         self.imports = ImportGraph(files, modules)
         self.evaluator = Evaluator(files, modules, settings.kernel_decorators)
 
@@ -52,7 +52,7 @@ class Project:
     def build(
         cls, facts: Sequence[FileFacts], settings: Settings, read: Callable[[str], Source] = Source.read
     ) -> Project:
-        """Link the facts of the files of one project; ``read`` gives the source of a file that a fix needs."""
+        """Link the facts of the files of one project; ``read`` gives the source that a fix needs."""
         ordered = sorted(facts, key=lambda file: file.path)
         packages = _package_directories(ordered)
         files = [ProjectFile(index, file, packages) for index, file in enumerate(ordered)]
@@ -128,8 +128,11 @@ class Project:
         return find_config_writes(self.evaluator)
 
     def config_writes_for(self, name: str, file: ProjectFile) -> list[ConfigWrite]:
-        """The assignments to an attribute of ``wp.config`` that can meet the modules of a file: in the file, in
-        what its import runs, or in a program that imports it; tests speak only for themselves."""
+        """The assignments to an attribute of ``wp.config`` that can meet the modules of a file.
+
+        They stand in the file, in what its import runs, or in a program that imports it; tests speak only
+        for themselves.
+        """
         reached = self.imports.reached(file.index)
         return [
             write
@@ -144,7 +147,7 @@ class Project:
     @cached_property
     def preloaded_modules(self) -> frozenset[ModuleKey]:
         """The modules that a load or compilation ahead of the launches names."""
-        found = set()
+        found: set[ModuleKey | None] = set()
         for name in ("load_module", "force_load", "compile_aot_module", "load_aot_module"):
             for site in self.calls_of(name):
                 file = self.files[site.file]
@@ -205,13 +208,14 @@ def _package_directories(facts: Sequence[FileFacts]) -> set[str]:
     keeping), and those inside of one, which Python imports as namespace packages."""
     packages: dict[str, bool] = {}
     for file in facts:
-        _is_package(os.path.dirname(file.path.replace("\\", "/")), packages)
+        _is_package(Path(file.path).parent, packages)
     return {directory for directory, is_package in packages.items() if is_package}
 
 
-def _is_package(directory: str, known: dict[str, bool]) -> bool:
-    if directory not in known:
-        parent, name = os.path.split(directory)
-        is_inside = parent != directory and name.isidentifier() and _is_package(parent, known)
-        known[directory] = is_inside or os.path.isfile(f"{directory}/__init__.py")
-    return known[directory]
+def _is_package(directory: Path, known: dict[str, bool]) -> bool:
+    key = directory.as_posix()
+    if key not in known:
+        parent = directory.parent
+        is_inside = parent != directory and directory.name.isidentifier() and _is_package(parent, known)
+        known[key] = is_inside or (directory / "__init__.py").is_file()
+    return known[key]

@@ -23,11 +23,12 @@ _DIFFERENTIATING = frozenset(
 _BRIDGES_WITH_GRADIENTS = ("from_torch", "from_paddle")
 """Bridges whose arrays have gradients unless they are told otherwise."""
 _BRIDGES = (*_BRIDGES_WITH_GRADIENTS, "jax_kernel", "jax_callable")
+_VECTOR_TYPES = ("i", "b", "s", "l", "ub", "us", "ui", "ul")
 _INTEGER_TYPES = frozenset(
     {
         "int", "bool", "warp.bool", "warp.int8", "warp.uint8", "warp.int16", "warp.uint16", "warp.int32",
         "warp.uint32", "warp.int64", "warp.uint64", "builtins.int", "builtins.bool",
-        *(f"warp.vec{size}{kind}" for size in (2, 3, 4) for kind in ("i", "b", "s", "l", "ub", "us", "ui", "ul")),
+        *(f"warp.vec{size}{kind}" for size in (2, 3, 4) for kind in _VECTOR_TYPES),
     }
 )  # fmt: skip
 
@@ -114,9 +115,9 @@ class Differentiation:
                 yield call
         for binding in file.facts.bindings:
             # ``array.requires_grad = True``
-            if isinstance(binding.target, fact.Attribute) and last_name(binding.target) == "requires_grad":
-                if _is_true(binding.value):
-                    yield binding
+            is_attribute = isinstance(binding.target, fact.Attribute)
+            if is_attribute and last_name(binding.target) == "requires_grad" and _is_true(binding.value):
+                yield binding
 
     def _asks(self, call: CallFact, file: int, index: int) -> bool:
         for argument in call.arguments:

@@ -65,9 +65,9 @@ _MOST_ITERATIONS = 64
 _EVALUATED = frozenset(
     {
         "warp.kernel", "warp.Kernel", "warp.func", "warp.func_native", "warp.func_grad", "warp.func_replay",
-        "warp.overload", "warp.get_module", "warp.get_module_options", "warp.Module", "functools.partial", "builtins.getattr", "builtins.int",
-        "builtins.min", "builtins.max", "builtins.enumerate", "builtins.zip", "builtins.range",
-        "builtins.dict", "builtins.__import__", "importlib.import_module",
+        "warp.overload", "warp.get_module", "warp.get_module_options", "warp.Module", "functools.partial",
+        "builtins.getattr", "builtins.int", "builtins.min", "builtins.max", "builtins.enumerate",
+        "builtins.zip", "builtins.range", "builtins.dict", "builtins.__import__", "importlib.import_module",
     }
 )  # fmt: skip
 """External functions whose result depends on their arguments in a way that is followed."""
@@ -192,7 +192,7 @@ class Evaluator:
                 return self.lookup(name, place, environment)
             case fact.Attribute(base=base, attribute=attribute):
                 bases = self.evaluate(base, place, environment)
-                return self._attributes(bases, attribute, environment)
+                return self._attributes(bases, attribute)
             case fact.CallReference(index=index):
                 call = self.files[place.file].facts.calls[index]
                 return self._call(call, index, self.place_of(place.file, call), environment)
@@ -536,7 +536,7 @@ class Evaluator:
 
     # Attributes, items and operations
 
-    def _attributes(self, bases: Values, attribute: str, environment: Environment) -> Values:
+    def _attributes(self, bases: Values, attribute: str) -> Values:
         return distinct([item for base in bases for item in self._attribute(base, attribute)])
 
     def _attribute(self, base: Value, attribute: str) -> Values:
@@ -733,7 +733,7 @@ class Evaluator:
             arguments = self.arguments(call, at, environment)
         found: list[Value] = []
         for function in functions:
-            found += self._applied(function, arguments, call, index, at, environment)
+            found += self._applied(function, arguments, call, index, at)
         return distinct(found)
 
     def _applied(
@@ -743,7 +743,6 @@ class Evaluator:
         call: CallFact,
         index: int,
         at: Place,
-        environment: Environment,
     ) -> Values:
         maker = self._maker
         if maker is None or self._hands_over_function(call, at):
@@ -936,7 +935,7 @@ class Evaluator:
                 attribute = only_constant(arguments.get(1, "name"))
                 if first is None or attribute is None or not isinstance(attribute.value, str):
                     return (UNKNOWN,)
-                return self._attributes(first, attribute.value, {})
+                return self._attributes(first, attribute.value)
             case "importlib.import_module" | "builtins.__import__":
                 module = only_constant(first)
                 if module is None or not isinstance(module.value, str):

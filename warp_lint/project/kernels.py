@@ -46,7 +46,7 @@ class ModuleKind(str, enum.Enum):
 
 
 class ModuleKey(NamedTuple):
-    """Which Warp module it is: ``file`` for own modules, ``name`` for named ones, ``kernel`` for the others."""
+    """Which module it is: ``file`` for own modules, ``name`` for named ones, ``kernel`` for the others."""
 
     kind: ModuleKind
     file: int = -1
@@ -302,8 +302,8 @@ def find_kernels(evaluator: Evaluator) -> dict[Kernel, KernelDefinition]:
         for index, scope in enumerate(file.facts.scopes):
             if scope.kind is ScopeKind.FUNCTION and scope.decorators:
                 evaluator.definition(file.index, index, {})
-    for file, index in _making_calls(evaluator):
-        evaluator.evaluate_call(file, index)
+    for site in _making_calls(evaluator):
+        evaluator.evaluate_call(*site)
     creations = sorted(evaluator.creations.values(), key=lambda creation: creation.place)
     return {creation.kernel: KernelDefinition(creation, evaluator) for creation in creations}
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from warp_lint.facts.records import CallFact
 from warp_lint.project.callers import Binding, Callers, CallSite
 from warp_lint.project.evaluation import Evaluator
 from warp_lint.project.values import (
@@ -75,11 +74,11 @@ class LaunchFinder:
             scopes = self._parameter_scopes(arguments, site)
             ways = list(self._ways(site, scopes)) if scopes else []
             if not ways:
-                yield from self._launches(call, site, arguments, ())
+                yield from self._launches(site, arguments, ())
             for way in ways:
                 for inner in self._evaluator.iterations(place, expressions, way.environment):
                     arguments = self._arguments(site, inner)
-                    yield from self._launches(call, site, arguments, way.path)
+                    yield from self._launches(site, arguments, way.path)
 
     def _arguments(self, site: CallSite, environment: Environment) -> Arguments:
         """The arguments of a launch, those of a ``functools.partial`` included."""
@@ -123,9 +122,7 @@ class LaunchFinder:
             for other in self._ways(site, rest):
                 yield Binding({**way.environment, **other.environment}, (*way.path, *other.path))
 
-    def _launches(
-        self, call: CallFact, site: CallSite, arguments: Arguments, path: tuple[CallSite, ...]
-    ) -> Iterator[Launch]:
+    def _launches(self, site: CallSite, arguments: Arguments, path: tuple[CallSite, ...]) -> Iterator[Launch]:
         given = arguments.get(0, "kernel")
         kernels = self._callers.resolve(given) if given is not None else ()
         cpu_only = self._is_cpu_only(arguments, site)

@@ -40,7 +40,7 @@ class OptionWrite(NamedTuple):
     """The entry of the dict, where it is a display; else the call or assignment."""
     statement_span: Span
     is_marking: bool
-    """Whether the write makes Warp look again: ``set_module_options`` does, writing into the dict does not."""
+    """Whether the write makes Warp look again: ``set_module_options`` does, the dict alone does not."""
     call: int
     """The index of the ``set_module_options`` call; -1 for other forms."""
 

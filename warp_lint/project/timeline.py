@@ -145,7 +145,7 @@ class Timeline:
 
     @cached_property
     def late_writes(self) -> list[tuple[Write, Load]]:
-        """The option writes that come after a load of their module in some flow, each once, with that load."""
+        """The option writes that come after a load of their module in some flow, each with that load."""
         found: dict[tuple[int, Span], tuple[Write, Load]] = {}
         for file in self._evaluator.files:
             at_import = self.before_call(file)

@@ -22,8 +22,8 @@ class UnneededBackward(Rule):
     torch or JAX bridge, or custom gradient. Modules whose kernels take only integers always qualify.
 
     ## Why is this bad
-    The adjoint of a kernel is more than half of its code: without it the generated source falls to 35–40 %
-    and the build to 15–60 % of its time.
+    The adjoint of a kernel is more than half of its code: without it the generated source falls to 35 to
+    40 % and the build to 15 to 60 % of its time.
 
     ## Example
     ```python

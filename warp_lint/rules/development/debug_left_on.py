@@ -74,9 +74,9 @@ class DebugLeftOn(Rule):
 
     def _setting(self, name: str, values: Values, project: Project) -> DebugSetting | None:
         for setting in DEBUG_SETTINGS:
-            if setting.name == name and setting.exists_in(project.settings.target_version):
-                if len(values) == 1 and _is_value(values, setting):
-                    return setting
+            is_there = setting.name == name and setting.exists_in(project.settings.target_version)
+            if is_there and len(values) == 1 and _is_value(values, setting):
+                return setting
         return None
 
     def _is_conditional(self, file: ProjectFile, place: Place, project: Project) -> bool:

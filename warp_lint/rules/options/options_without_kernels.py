@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from warp_lint.edits.imports import delete_statement
+from warp_lint.facts.values import Attribute, CallReference, Expression, Name
 from warp_lint.findings import Applicability, Finding, Fix, Level
 from warp_lint.project import Project
 from warp_lint.project.files import ProjectFile
@@ -53,19 +54,19 @@ class OptionsWithoutKernels(Rule):
         for module in project.modules.values():
             if module.kernels or module.key.kind is not ModuleKind.OWN or module.file is None:
                 continue
-            if self._may_get_kernels(module, module.file, project):
+            if self._may_get_kernels(module.file, project):
                 continue
             for writes in _by_call(module.writes).values():
                 yield self._finding(module, writes, project)
 
-    def _may_get_kernels(self, module: WarpModule, file: ProjectFile, project: Project) -> bool:
+    def _may_get_kernels(self, file: ProjectFile, project: Project) -> bool:
         """Whether kernels that are not seen may join the module or take its options."""
         for kernel in project.kernels.values():
             if kernel.body_file is file and kernel.module.kind in (ModuleKind.ISOLATED, ModuleKind.UNKNOWN):
                 return True
         for scope in file.facts.scopes:
             for decorator in scope.decorators:
-                if _is_integrand(decorator.expression, file, project):
+                if _is_integrand(decorator.expression, file):
                     return True
         return any(
             isinstance(value, External) and value.name in _MAKERS
@@ -96,9 +97,7 @@ class OptionsWithoutKernels(Rule):
 _MAKERS = frozenset({"warp.map", "warp.Kernel", "warp.fem.integrate", "warp.fem.interpolate"})
 
 
-def _is_integrand(expression: object, file: ProjectFile, project: Project) -> bool:
-    from warp_lint.facts.values import Attribute, CallReference, Name
-
+def _is_integrand(expression: Expression, file: ProjectFile) -> bool:
     while isinstance(expression, CallReference):
         expression = file.facts.calls[expression.index].function
     match expression:

@@ -115,7 +115,7 @@ class MixedBlockDim(Rule):
         )
 
     def _fix(self, launches: list[Launch], module: WarpModule, project: Project) -> Fix | None:
-        """Isolate the kernels launched here, when each has this one block dimension wherever it is launched."""
+        """Isolate the kernels launched here, when each has one block dimension wherever it is launched."""
         edits: dict[Edit, None] = {}
         is_safe = module.key not in project.preloaded_modules
         names = []
