@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from warp_lint.edits.kernels import isolate
 from warp_lint.findings import Applicability, Certainty, Edit, Finding, Fix, Level, Related
 from warp_lint.project import Project
@@ -72,10 +74,14 @@ class MixedBlockDim(Rule):
         if len(kernels_at) < 2 or wasted <= 0:
             return
         reference = self._reference(kernels_at)
+        uncounted = wasted
         for site, found in _by_site(launches).items():
             others = [launch for launch in found if launch.block_dim != reference]
             if others:
-                yield self._finding(site, others, module, project, kernels_at, (wasted, all_builds))
+                finding = self._finding(site, others, module, project, kernels_at, (wasted, all_builds))
+                # The waste is the module's: it is counted with the first of its findings.
+                yield msgspec.structs.replace(finding, redundant_builds=uncounted)
+                uncounted = 0
 
     def _reference(self, kernels_at: dict[BlockDim, set[Kernel]]) -> BlockDim:
         """The block dimension of most kernels; on a tie 256, else the first seen."""
@@ -110,7 +116,6 @@ class MixedBlockDim(Rule):
             suppression_range=facts.location(call.statement_span).range,
             related=self._related(site, launches, module, project),
             certainty=Certainty.LIKELY if symbolic else Certainty.CERTAIN,
-            redundant_builds=wasted,
             fix=self._fix(launches, module, project),
         )
 
