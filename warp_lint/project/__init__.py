@@ -14,11 +14,12 @@ from warp_lint.facts.records import CallFact, FileFacts
 from warp_lint.project.callers import Callers, CallSite
 from warp_lint.project.conditions import Conditions
 from warp_lint.project.differentiation import Differentiation
-from warp_lint.project.evaluation import Evaluator
+from warp_lint.project.evaluation import Evaluator, Place
 from warp_lint.project.files import ProjectFile, PythonModules
 from warp_lint.project.import_graph import ImportGraph
 from warp_lint.project.kernels import KernelDefinition, ModuleKey, find_kernels
 from warp_lint.project.kind import is_library, is_test
+from warp_lint.project.late_options import LateWrite, find_late_writes
 from warp_lint.project.launches import Launch, LaunchFinder
 from warp_lint.project.modules import WarpModule, find_modules
 from warp_lint.project.options import (
@@ -184,14 +185,20 @@ class Project:
 
     @cached_property
     def timeline(self) -> Timeline:
-        return Timeline(
-            self.evaluator,
-            self.callers,
-            self.kernels,
-            self.launches,
-            self.option_writes,
-            self.warp_modules,
-        )
+        return Timeline(self)
+
+    @cached_property
+    def late_writes(self) -> list[LateWrite]:
+        """The option writes that come after a load of their module and change the option, each once."""
+        return find_late_writes(self)
+
+    def place_before(self, file: ProjectFile, block: int) -> Place:
+        """Where the statement begins that a block belongs to: its ``with`` items are evaluated there."""
+        fact = file.facts.blocks[block]
+        start = fact.span.start
+        orders = [call.order for call in file.facts.calls if call.span.end <= start]
+        orders += [binding.order for binding in file.facts.bindings if binding.span.end <= start]
+        return Place(file.index, fact.scope, max(fact.parent, 0), max(orders, default=0) + 1)
 
 
 _LAUNCHING = (

@@ -128,7 +128,7 @@ class Differentiation:
     def _is_differentiating(self, called: Value, call: CallFact) -> bool:
         match called:
             case Class():
-                return self._is_tape(called)
+                return self.is_tape(called)
             case External(name=name) if name.startswith("warp."):
                 short = name.removeprefix("warp.")
                 if short in _DIFFERENTIATING or short.startswith("autograd."):
@@ -140,14 +140,14 @@ class Differentiation:
                     return not _is_false(asked)
         return False
 
-    def _is_tape(self, of: Class) -> bool:
+    def is_tape(self, of: Class) -> bool:
         """Whether a class of the project is a kind of ``wp.Tape``."""
         file = self._files[of.file]
         scope = file.facts.scopes[of.scope]
         place = Place(of.file, scope.parent, max(scope.block, 0), scope.order)
         return any(
             value == External("warp.Tape")
-            or (isinstance(value, Class) and value != of and self._is_tape(value))
+            or (isinstance(value, Class) and value != of and self.is_tape(value))
             for base in scope.bases
             for value in self._evaluator.evaluate(base, place, {})
         )

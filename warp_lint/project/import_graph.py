@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from warp_lint.facts.records import ImportFact
 from warp_lint.project.files import ProjectFile, PythonModules
 
 
@@ -35,14 +36,20 @@ class ImportGraph:
             self._reached[file] = frozenset(reached)
         return self._reached[file]
 
+    def targets(self, imported: ImportFact, file: ProjectFile) -> Iterator[int]:
+        """The files that one import runs, when it is the first to import them."""
+        name = self._modules.imported_module(imported, file)
+        names = [name] if imported.name in (None, "*") else [name, f"{name}.{imported.name}"]
+        for target in dict.fromkeys(
+            found for candidate in names for found in self._with_packages(candidate, file)
+        ):
+            if target != file.index:
+                yield target
+
     def _imported(self, file: ProjectFile) -> Iterator[int]:
         for imported in file.facts.imports:
-            if file.is_type_checking(imported.block):
-                continue
-            name = self._modules.imported_module(imported, file)
-            names = [name] if imported.name in (None, "*") else [name, f"{name}.{imported.name}"]
-            for candidate in names:
-                yield from self._with_packages(candidate, file)
+            if not file.is_type_checking(imported.block):
+                yield from self.targets(imported, file)
         if file.is_in_package:
             yield from self._with_packages(file.dotted_name, file)
 

@@ -76,7 +76,7 @@ class ClearCache(Rule):
             return True
         if function is None:
             return self._is_followed(site, project)
-        if any(load.order > call.order for load in project.timeline.events(file.index, function).loads):
+        if self._is_before_load(call.order, file.index, function, project):
             return True
         return any(
             self._is_followed(caller, project) for caller in project.callers.sites(file.index, function)
@@ -89,9 +89,7 @@ class ClearCache(Rule):
         call = project.call(site)
         function = file.function_of(call.scope)
         if function is not None:
-            return any(
-                load.order > call.order for load in project.timeline.events(file.index, function).loads
-            )
+            return self._is_before_load(call.order, file.index, function, project)
         if file.is_in_package and not file.is_main_guarded(call.block):
             return True
         return any(
@@ -99,6 +97,10 @@ class ClearCache(Rule):
             for other in file.facts.calls
             if other.scope == call.scope
         )
+
+    def _is_before_load(self, order: int, file: int, function: int, project: Project) -> bool:
+        events = project.timeline.events(file, function)
+        return any(event.is_load and event.order > order for event in events)
 
 
 _CLEARING = frozenset({"clear_kernel_cache", "clear_lto_cache", "print"})

@@ -109,8 +109,8 @@ class KernelInFunction(Rule):
         call = project.call(site)
         scope = file.function_of(call.scope) or 0
         loop = file.loop_of(call.block)
-        for load in project.timeline.events(file.index, scope).loads:
-            if not load.is_of(kernel.module):
+        for load in project.timeline.events(file.index, scope):
+            if not load.loads(kernel.module):
                 continue
             if project.timeline.precedes(file, load, call.block, call.order):
                 return True
@@ -141,14 +141,14 @@ class KernelInFunction(Rule):
 
     def _related(self, kernel: KernelDefinition, project: Project) -> Iterator[Related]:
         file = kernel.file
-        for load in project.timeline.before_call(file):
-            if load.module == kernel.module:
+        for load in project.timeline.at_import(file):
+            if load.loads(kernel.module):
                 yield Related(f"first loaded by {load.description}", load.location)
                 return
         scope = file.function_of(kernel.place.scope)
         if scope is None:
             return
-        for load in project.timeline.events(file.index, scope).loads:
-            if load.module == kernel.module:
+        for load in project.timeline.events(file.index, scope):
+            if load.loads(kernel.module):
                 yield Related(f"loaded by {load.description}", load.location)
                 return

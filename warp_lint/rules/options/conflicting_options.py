@@ -42,7 +42,7 @@ class ConflictingOptions(Rule):
     level = Level.WARNING
 
     def check(self, project: Project) -> Iterator[Finding]:
-        late = {(write.write.file.index, write.write.entry_span) for write, _ in project.timeline.late_writes}
+        late = {(late.write.file.index, late.write.entry_span) for late in project.late_writes}
         for module in project.modules.values():
             by_name: dict[str, list[OptionWrite]] = defaultdict(list)
             for write in module.writes:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from warp_lint.edits.options import move_to_top
 from warp_lint.findings import Applicability, Finding, Fix, Level, Related
 from warp_lint.project import Project
-from warp_lint.project.timeline import Load, Write
+from warp_lint.project.late_options import LateWrite
+from warp_lint.project.options import OptionWrite
 from warp_lint.rules.base import Rule
 
 
@@ -46,31 +47,32 @@ class LateModuleOptions(Rule):
     level = Level.WARNING
 
     def check(self, project: Project) -> Iterator[Finding]:
-        for write, load in project.timeline.late_writes:
-            yield self._finding(write, load, project)
+        for late in project.late_writes:
+            yield self._finding(late, project)
 
-    def _fix(self, write: Write, project: Project) -> Fix | None:
-        edits = move_to_top(write.write, project)
+    def _fix(self, write: OptionWrite, project: Project) -> Fix | None:
+        edits = move_to_top(write, project)
         if edits is None:
             return None
-        calls = {(item.file.index, item.span) for item in project.modules[write.write.module].writes}
+        calls = {(item.file.index, item.span) for item in project.modules[write.module].writes}
         applicability = Applicability.SAFE if len(calls) == 1 else Applicability.UNSAFE
         return Fix("Set the option above the kernels", applicability, edits)
 
-    def _finding(self, write: Write, load: Load, project: Project) -> Finding:
-        name = project.modules[write.write.module].name
-        option = write.write.name
-        count = len(project.modules[write.write.module].kernels)
+    def _finding(self, late: LateWrite, project: Project) -> Finding:
+        write, load = late.write, late.load
+        module = project.modules[write.module]
+        count = len(module.kernels)
         effect = f"all its {count} kernels are built again" if count > 1 else "it is built again"
-        if not write.write.is_marking:
+        if not write.is_marking:
             effect = "the change is ignored"
+        steps = (*load.steps, *late.event.steps)
         return self.finding(
-            write.write.location,
-            f'option "{option}" of module "{name}" changes after the module was loaded: {effect}',
-            suppression_range=write.write.suppression_range,
+            write.location,
+            f'option "{write.name}" of module "{module.name}" changes after the module was loaded: {effect}',
+            suppression_range=write.suppression_range,
             related=[
                 Related(f"loaded by {load.description}", load.location),
-                *(Related(f"through {step.name}", step.location) for step in (*load.steps, *write.steps)),
+                *(Related(f"through {step.name}", step.location) for step in steps),
             ],
             fix=self._fix(write, project),
         )

@@ -1,0 +1,97 @@
+"""Option writes that come after a load of their module."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from warp_lint.facts.records import Span
+from warp_lint.project.events import Event, EventKind
+from warp_lint.project.files import ProjectFile
+from warp_lint.project.kernels import ModuleKind
+from warp_lint.project.options import OptionWrite
+from warp_lint.project.values import Constant, Values, constant, only_constant
+from warp_lint.warp_api import MODULE_OPTIONS, WarpName, find
+
+if TYPE_CHECKING:
+    from warp_lint.project import Project
+
+
+class LateWrite(NamedTuple):
+    """An option write, and the load that it comes after in some flow."""
+
+    write: OptionWrite
+    event: Event
+    load: Event
+
+
+def find_late_writes(project: Project) -> list[LateWrite]:
+    """The option writes that come after a load of their module and change the option, each once."""
+    found: dict[tuple[int, Span], LateWrite] = {}
+    for file, _, events, at_import in project.timeline.flows():
+        for event in events:
+            if event.kind is not EventKind.SET_OPTION or event.write is None:
+                continue
+            load = _load_before(event, event.write, events, at_import, file, project)
+            if load is not None and _changes(event, event.write, events, file, project):
+                key = (event.write.file.index, event.write.entry_span)
+                found.setdefault(key, LateWrite(event.write, event, load))
+    return list(found.values())
+
+
+def _load_before(
+    event: Event,
+    write: OptionWrite,
+    events: tuple[Event, ...],
+    at_import: list[Event],
+    file: ProjectFile,
+    project: Project,
+) -> Event | None:
+    for earlier in at_import:
+        if earlier.loads(write.module):
+            return earlier
+    found = project.timeline.load_before(write.module, event, events, file)
+    if found is not None:
+        return found
+    # In a loop that sets another value in each turn, the load of one turn precedes the write of the next.
+    # A unique kernel that the loop makes is a new one in each turn.
+    loop = file.loop_of(event.block)
+    varies = only_constant(write.values) is None and write.module.kind is not ModuleKind.UNIQUE
+    if loop is None or not varies:
+        return None
+    for other in events:
+        is_judged_elsewhere = other.came_through_call_of(event)
+        if (
+            other.loads(write.module)
+            and not is_judged_elsewhere
+            and loop in file.block_ancestors(other.block)
+        ):
+            return other
+    return None
+
+
+def _changes(
+    event: Event, write: OptionWrite, events: tuple[Event, ...], file: ProjectFile, project: Project
+) -> bool:
+    """Whether the option is known to get another value than it has."""
+    if not all(isinstance(value, Constant) for value in write.values):
+        return False
+    return write.values != _value_before(event, write, events, file, project)
+
+
+def _value_before(
+    event: Event, write: OptionWrite, events: tuple[Event, ...], file: ProjectFile, project: Project
+) -> Values:
+    earlier = [
+        other
+        for other in events
+        if other.sets_same_option(event) and project.timeline.precedes(file, other, event.block, event.order)
+    ]
+    if not earlier:
+        at_import = project.timeline.events(write.file.index, 0)
+        earlier = [other for other in at_import if other.sets_same_option(event) and other.write != write]
+    if earlier and earlier[-1].write is not None:
+        return earlier[-1].write.values
+    option = find(MODULE_OPTIONS, write.name)
+    if option is None or isinstance(option.default, WarpName):
+        return ()
+    return (constant(option.default),)
