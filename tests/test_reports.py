@@ -199,7 +199,8 @@ def test_full_report() -> None:
         help: Add `module="unique"`
         note: this fix is unsafe: it may change what the program does
 
-        Found 1 finding (1 warning) in 1 file."""
+        Found 1 finding (1 warning) in 1 file.
+        1 unsafe fix available with `--fix --unsafe-fixes`."""
     )
 
 
@@ -355,6 +356,7 @@ def test_statistics_count_by_rule_and_sum_the_builds() -> None:
         "2\tWRP101\t[ ] kernel-in-function\t6 redundant builds",
         "1\tWRP307\t[*] unknown-option",
         "Found 3 findings (1 error, 2 warnings) in 1 file.",
+        "[*] 1 fixable with `--fix`.",
         "6 kernel builds beyond the needed.",
     ]
     assert json.loads(statistics.render_json(result))[0] == {

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +16,14 @@ import click
 from warp_lint import __version__
 from warp_lint.reports import FORMATS
 from warp_lint.settings import Settings, SettingsError
-from warp_lint.trees import SettingsLookup, find_trees
+from warp_lint.trees import SettingsLookup, Trees, find_trees
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
     from warp_lint.rules.base import Rule
     from warp_lint.run import Result
+    from warp_lint.splicing import Change
 
 CLEAN, FINDINGS, FAILURE = 0, 1, 2
 INTERRUPTED = 130
@@ -103,6 +105,12 @@ def _selectors(option: str, text: str) -> Callable[[Callable[..., int]], Callabl
 @click.option("-o", "--output-file", type=click.Path(dir_okay=False), help="Where findings go instead.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
 @click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 also when there are findings.")
+@click.option("--fix", is_flag=True, help="Make the fixes that are safe.")
+@click.option("--unsafe-fixes", is_flag=True, help="Count, show and make fixes that are unsafe, too.")
+@click.option("--fix-only", is_flag=True, help="Make fixes, and do not speak of what is left. Implies --fix.")
+@click.option("--diff", is_flag=True, help="Print what fixes would change, and change nothing.")
+@click.option("--show-fixes", is_flag=True, help="Count what was fixed, by file and rule.")
+@click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 also when everything was fixed.")
 @click.option(
     "--config",
     type=click.Path(exists=True, dir_okay=False),
@@ -122,7 +130,8 @@ def _selectors(option: str, text: str) -> Callable[[Callable[..., int]], Callabl
 def check(paths: tuple[str, ...], **options: Any) -> int:
     """Lint files and directories (by default the working directory, `-` for standard input).
 
-    Exit status: 0 nothing found, 1 findings, 2 something could not be read or done.
+    Exit status: 0 nothing found, 1 findings, 2 something could not be read or done. After fixes, what is left
+    counts; with --fix-only nothing does, with --diff what would be fixed.
     """
     lookup = _settings_lookup(options)
     texts: dict[str, bytes] = {}
@@ -142,12 +151,12 @@ def _check(
     paths: Sequence[str], lookup: SettingsLookup, texts: Mapping[str, bytes], options: Mapping[str, Any]
 ) -> int:
     from warp_lint.reports.wording import counted
-    from warp_lint.run import lint
 
     started = time.monotonic()
+    trees = find_trees(paths, lookup, in_memory=texts)
     progress = _ProgressBar() if sys.stderr.isatty() and not options["quiet"] else None
     try:
-        result = lint(paths, lookup, texts=texts, catch_crashes=True, progress=progress)
+        result, changes = _lint(trees, texts, options, progress)
     finally:
         if progress:
             progress.close()
@@ -161,10 +170,62 @@ def _check(
         seconds = time.monotonic() - started
         amount = f"{counted(len(result.files), 'file')}, {counted(len(result.findings), 'finding')}"
         click.echo(f"{amount}, {seconds:.2f} s", err=True)
-    _print(_report(result, options), options["output_file"])
-    if not result.is_complete:
+    takes_output = options["diff"] or (bool(texts) and _fixes(options))
+    if options["diff"]:
+        _print(_patch(changes, options), options["output_file"])
+    elif takes_output:
+        fixed = {change.path: change.after for change in changes}
+        _print([fixed.get(path, text) for path, text in texts.items()], None)
+    _tell(result, options, err=takes_output)
+    return _status(result, options)
+
+
+def _tell(result: Result, options: Mapping[str, Any], *, err: bool) -> None:
+    """Print what was fixed and what is found; with ``err`` on standard error, since the output is taken."""
+    from warp_lint.reports import FOR_PEOPLE
+    from warp_lint.reports.wording import fixes_listed, fixes_summed
+
+    if options["show_fixes"] and result.fixed:
+        _print(fixes_listed(result), None, err=err or (options["output_format"] or "full") not in FOR_PEOPLE)
+    if not (options["fix_only"] or options["diff"]):
+        _print(_report(result, options), options["output_file"], err=err)
+    elif not options["quiet"]:
+        _print(fixes_summed(result, are_made=not options["diff"]), None, err=err)
+
+
+def _fixes(options: Mapping[str, Any]) -> bool:
+    return any(options[name] for name in ("fix", "fix_only", "diff"))
+
+
+def _lint(
+    trees: Trees, texts: Mapping[str, bytes], options: Mapping[str, Any], progress: _ProgressBar | None
+) -> tuple[Result, list[Change]]:
+    """Lint, and fix as the options ask: what is left, and the changes that were made or would be."""
+    from warp_lint.reports.wording import shown_path, shown_place
+    from warp_lint.run import fix_trees, lint_trees, write_fixes
+
+    if not _fixes(options):
+        result = lint_trees(trees, texts=texts, catch_crashes=True, progress=progress)
+        return replace(result, unsafe_fixes=options["unsafe_fixes"]), []
+    outcome = fix_trees(
+        trees, unsafe=options["unsafe_fixes"], texts=texts, catch_crashes=True, progress=progress
+    )
+    for finding, reason in outcome.refused:
+        _warn(f"{shown_place(finding.location)}: the fix of {finding.code} is refused: it {reason}")
+    for path, code in outcome.unsettled:
+        _warn(f"{shown_path(path)}: the fixes of {code} are left out: they do not come to an end")
+    if not options["diff"]:
+        outcome = write_fixes(outcome, trees, texts=texts, catch_crashes=True)
+    return outcome.result, [change for group in outcome.changes for change in group]
+
+
+def _status(result: Result, options: Mapping[str, Any]) -> int:
+    if result.problems or not (result.is_complete or options["fix_only"] or options["diff"]):
         return FAILURE
-    return FINDINGS if result.findings and not options["exit_zero"] else CLEAN
+    counts = result.findings if not (options["fix_only"] or options["diff"]) else ()
+    if options["diff"] or options["exit_non_zero_on_fix"]:
+        counts += result.fixed
+    return FINDINGS if counts and not options["exit_zero"] else CLEAN
 
 
 def _settings_lookup(options: Mapping[str, Any]) -> SettingsLookup:
@@ -197,36 +258,50 @@ def _by_pattern(pairs: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _report(result: Result, options: Mapping[str, Any]) -> Iterable[str]:
+    from warp_lint import reports
+
     output_format, output_file = options["output_format"], options["output_file"]
     closing = not options["quiet"]
     if options["statistics"]:
         from warp_lint.reports import statistics
 
         if output_format == "json":
-            return [statistics.render_json(result)]
-        return statistics.render(result, closing=closing)
-    from warp_lint import reports
+            yield statistics.render_json(result)
+        else:
+            yield from statistics.render(result, closing=closing)
+    else:
+        on_terminal = output_file is None and sys.stdout.isatty()
+        chosen = output_format or ("full" if on_terminal else "concise")
+        yield from reports.render(chosen, result, closing=closing)
 
-    on_terminal = output_file is None and sys.stdout.isatty()
-    chosen = output_format or ("full" if on_terminal else "concise")
-    return reports.render(chosen, result, closing=closing)
+
+def _patch(changes: Iterable[Change], options: Mapping[str, Any]) -> Iterable[bytes | str]:
+    from warp_lint.reports import patch
+
+    on_terminal = options["output_file"] is None and sys.stdout.isatty()
+    return patch.drawn_patch(changes) if on_terminal else patch.patch(changes)
 
 
-def _print(lines: Iterable[str], output_file: str | None) -> None:
-    """Write lines to a file, or to standard output for as long as somebody reads it."""
+def _print(lines: Iterable[str | bytes], output_file: str | None, *, err: bool = False) -> None:
+    """Write lines, or bytes as they are, to a file, or to an output for as long as somebody reads it."""
     if output_file is not None:
-        text = "".join(f"{click.unstyle(line)}\n" for line in lines)
         try:
-            Path(output_file).write_text(text, encoding="utf-8", errors="backslashreplace")
+            with Path(output_file).open("wb") as file:
+                for line in lines:
+                    file.write(line if isinstance(line, bytes) else _plain(line))
         except OSError as error:
             raise click.FileError(output_file, error.strerror) from error
         return
     try:
         for line in lines:
-            click.echo(line)
+            click.echo(line, nl=isinstance(line, str), err=err)
     except BrokenPipeError:
         # The reader has seen enough. What Python still holds must not fail at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), (sys.stderr if err else sys.stdout).fileno())
+
+
+def _plain(line: str) -> bytes:
+    return f"{click.unstyle(line)}\n".encode("utf-8", "backslashreplace")
 
 
 def _files_listed(paths: Sequence[str], lookup: SettingsLookup) -> Iterable[str]:

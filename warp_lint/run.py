@@ -9,12 +9,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
+import msgspec
+
+from warp_lint import fixing
 from warp_lint.facts.extract import extract
 from warp_lint.facts.parsing import ParseFailure
 from warp_lint.facts.records import FileFacts
-from warp_lint.findings import Finding
+from warp_lint.findings import Applicability, Finding
 from warp_lint.project import Project
 from warp_lint.relevance import Outline, outline, relevant
+from warp_lint.replacing import ReplaceError, leads_out, replace_files
 from warp_lint.rules import all_rules
 from warp_lint.rules.base import Rule
 from warp_lint.rules.suppressions.syntax_error import UnreadableFile
@@ -25,6 +29,9 @@ from warp_lint.trees import SettingsLookup, Tree, Trees, find_trees
 
 Progress = Callable[[int, int], None]
 """Told how many of how many files are done."""
+
+KnownFacts: TypeAlias = dict[str, tuple[bytes, FileFacts]]
+"""By path, the bytes of files and what they say."""
 
 Failure: TypeAlias = SourceError | ParseFailure
 """Why a file has no facts; both kinds have a message, a line and a column."""
@@ -47,7 +54,19 @@ class Result:
     """The files whose findings were asked for."""
     problems: tuple[Problem, ...]
     sources: Mapping[str, Source]
-    """The sources of the files that findings, related places or fixes stand in."""
+    """The sources of the files that findings, related places or fixes stand in, as they were when they were
+    linted."""
+    fixed: tuple[Finding, ...] = ()
+    """The findings that are gone because they were fixed."""
+    unsafe_fixes: bool = False
+    """Whether who asked wants unsafe fixes, too."""
+
+    def can_fix(self, finding: Finding) -> bool:
+        """Whether the fix of a finding would be made for who asked."""
+        return finding.fix is not None and (
+            finding.fix.applicability is Applicability.SAFE
+            or (finding.fix.applicability is Applicability.UNSAFE and self.unsafe_fixes)
+        )
 
     @property
     def is_complete(self) -> bool:
@@ -81,9 +100,13 @@ def lint_trees(
     texts: Mapping[str, bytes] | None = None,
     catch_crashes: bool = False,
     progress: Progress | None = None,
+    known_facts: KnownFacts | None = None,
 ) -> Result:
-    """Lint the files of trees, as `lint` does; the order of the files makes no difference."""
-    run = _Run(texts or {}, catch_crashes, progress)
+    """Lint the files of trees, as `lint` does; the order of the files makes no difference.
+
+    ``known_facts`` spares the files that are as they were in an earlier run.
+    """
+    run = _Run(texts or {}, catch_crashes, progress, known_facts if known_facts is not None else {})
     run.problems += [Problem(f"{error.path}: {error.message}") for error in trees.errors]
     findings = sorted(
         (finding for tree in trees.trees for finding in run.findings_in(tree)),
@@ -91,6 +114,84 @@ def lint_trees(
     )
     files = sorted(path for tree in trees.trees for path in tree.asked)
     return Result(tuple(findings), tuple(files), tuple(run.problems), run.sources_of(findings))
+
+
+def fix_trees(
+    trees: Trees,
+    *,
+    unsafe: bool,
+    texts: Mapping[str, bytes] | None = None,
+    catch_crashes: bool = False,
+    progress: Progress | None = None,
+) -> fixing.Fixing[Result]:
+    """Lint the files of trees and make the fixes, with ``unsafe`` also the unsafe ones. Writes nothing.
+
+    In the result, fixes that were refused are left for display.
+    """
+    roots = {path: tree.settings.root for tree in trees.trees for path in tree.asked}
+    known_facts: KnownFacts = {}
+
+    def lint_again(texts: Mapping[str, bytes]) -> Result:
+        return lint_trees(
+            trees, texts=texts, catch_crashes=catch_crashes, progress=progress, known_facts=known_facts
+        )
+
+    def reason_to_keep(path: str) -> str | None:
+        if path not in roots:
+            return f"would change {path}, which is not one of the files to lint"
+        if path not in (texts or {}) and leads_out(path, roots[path]):
+            return f"would change {path}, a link that leads out of {roots[path]}"
+        return None
+
+    outcome = fixing.fix(lint_again, unsafe=unsafe, texts=texts, reason_to_keep=reason_to_keep)
+    left_out = {(finding.sort_key, finding.fix) for finding, _ in outcome.refused}
+    findings = [
+        _with_applicability(finding, Applicability.DISPLAY)
+        if (finding.sort_key, finding.fix) in left_out
+        or fixing.Unsettled(finding.location.path, finding.code) in outcome.unsettled
+        else finding
+        for finding in outcome.result.findings
+    ]
+    result = replace(outcome.result, findings=tuple(findings), fixed=outcome.fixed, unsafe_fixes=unsafe)
+    return replace(outcome, result=result)
+
+
+def write_fixes(
+    outcome: fixing.Fixing[Result],
+    trees: Trees,
+    *,
+    texts: Mapping[str, bytes] | None = None,
+    catch_crashes: bool = False,
+) -> fixing.Fixing[Result]:
+    """Write the files that fixes changed, but those of ``texts``; returns what came of it.
+
+    What cannot be written becomes a problem, and its files are linted again as they are.
+    """
+    texts = texts or {}
+    failed: set[str] = set()
+    problems = []
+    for group in outcome.changes:
+        try:
+            replace_files([change for change in group if change.path not in texts])
+        except ReplaceError as error:
+            problems.append(Problem(str(error)))
+            failed |= {change.path for change in group}
+    if not failed:
+        return outcome
+    written = tuple(group for group in outcome.changes if failed.isdisjoint(change.path for change in group))
+    made = {change.path: change.after for group in written for change in group if change.path in texts}
+    left = lint_trees(trees, texts={**texts, **made}, catch_crashes=catch_crashes)
+    result = replace(
+        left,
+        problems=(*left.problems, *problems),
+        fixed=tuple(
+            finding
+            for finding in outcome.fixed
+            if finding.fix is None or failed.isdisjoint(edit.path for edit in finding.fix.edits)
+        ),
+        unsafe_fixes=outcome.result.unsafe_fixes,
+    )
+    return replace(outcome, result=result, fixed=result.fixed, changes=written)
 
 
 _UNREADABLE = UnreadableFile()
@@ -107,11 +208,19 @@ class _Reading(NamedTuple):
 
 
 class _Run:
-    def __init__(self, texts: Mapping[str, bytes], catch_crashes: bool, progress: Progress | None) -> None:
+    def __init__(
+        self,
+        texts: Mapping[str, bytes],
+        catch_crashes: bool,
+        progress: Progress | None,
+        known_facts: KnownFacts,
+    ) -> None:
         self.problems: list[Problem] = []
         self._texts = texts
+        self._seen: dict[str, bytes] = {}
         self._catch_crashes = catch_crashes
         self._progress = progress
+        self._known_facts = known_facts
 
     def findings_in(self, tree: Tree) -> Iterator[Finding]:
         """What is to be reported of the files of a tree that are asked for."""
@@ -131,7 +240,8 @@ class _Run:
                 tried = {rule.code for rule in enabled if not tree.settings.ignores_in_file(rule, path)}
                 of_file = [finding for finding in found[path] if finding.code in tried]
                 with self._guarded(f"reading the comments of {path}"):
-                    yield from Suppressions(self._source(path)).apply(of_file, tried)
+                    for finding in Suppressions(self._source(path)).apply(of_file, tried):
+                        yield _as_trusted(finding, tree.settings)
 
     def sources_of(self, findings: Iterable[Finding]) -> dict[str, Source]:
         """The sources that drawing the findings takes."""
@@ -146,7 +256,7 @@ class _Run:
         outlines: dict[str, Outline] = {}
         for path in (*tree.asked, *tree.others):
             try:
-                data = self._source(path).data
+                data = self._first_source(path).data
             except SourceError as error:
                 reading.failures[path] = error
             else:
@@ -160,7 +270,7 @@ class _Run:
                 self._progress(done, len(wanted))
             with self._guarded(f"reading {path}"):
                 try:
-                    reading.facts.append(extract(self._source(path)))
+                    reading.facts.append(self._facts(self._source(path)))
                 except (SourceError, ParseFailure) as error:
                     reading.failures[path] = error
         return reading
@@ -175,8 +285,26 @@ class _Run:
                     yield from list(rule.check(project))
 
     def _source(self, path: str) -> Source:
-        """The source of a file; raises `SourceError`."""
+        """The source of a file, the same each time: what a rule saw is what its fix is made on.
+
+        Raises `SourceError`.
+        """
+        seen = self._seen.get(path)
+        source = self._first_source(path) if seen is None else Source.from_bytes(path, seen)
+        self._seen[path] = source.data
+        return source
+
+    def _first_source(self, path: str) -> Source:
+        """The source of a file as it is now; raises `SourceError`."""
         return Source.from_bytes(path, self._texts[path]) if path in self._texts else Source.read(path)
+
+    def _facts(self, source: Source) -> FileFacts:
+        """The facts of a file; raises `ParseFailure`."""
+        data, facts = self._known_facts.get(source.path, (None, None))
+        if facts is None or data != source.data:
+            facts = extract(source)
+            self._known_facts[source.path] = (source.data, facts)
+        return facts
 
     @contextmanager
     def _guarded(self, doing: str) -> Iterator[None]:
@@ -195,6 +323,25 @@ def _reports_unreadable(settings: Settings, path: str) -> bool:
     unselected = tuple(selection._replace(select=None) for selection in settings.selections)
     enabled = replace(settings, selections=unselected).enables(_UNREADABLE)
     return enabled and not settings.ignores_in_file(_UNREADABLE, path)
+
+
+def _as_trusted(finding: Finding, settings: Settings) -> Finding:
+    """The finding with its fix as far as the settings let it be made."""
+    if finding.fix is None or finding.fix.applicability is Applicability.DISPLAY:
+        return finding
+    if not settings.may_fix(finding):
+        return _with_applicability(finding, Applicability.DISPLAY)
+    is_safe = settings.trusts_fixes_of(finding)
+    if is_safe is None:
+        return finding
+    return _with_applicability(finding, Applicability.SAFE if is_safe else Applicability.UNSAFE)
+
+
+def _with_applicability(finding: Finding, applicability: Applicability) -> Finding:
+    if finding.fix is None:
+        return finding
+    fix = msgspec.structs.replace(finding.fix, applicability=applicability)
+    return msgspec.structs.replace(finding, fix=fix)
 
 
 def _paths_of(finding: Finding) -> Iterator[str]:

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from warp_lint.run import Result
 
 FORMATS = ("full", "concise", "json")
+FOR_PEOPLE = frozenset({"full", "concise"})
+"""The formats to which lines for people can be added."""
 
 
 def render(output_format: str, result: Result, *, closing: bool) -> Iterator[str]:

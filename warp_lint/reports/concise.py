@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from warp_lint.reports.wording import closing_line, headline, shown_place
+from warp_lint.reports.wording import closing_lines, headline, shown_place
 
 if TYPE_CHECKING:
     from warp_lint.run import Result
@@ -14,6 +14,6 @@ if TYPE_CHECKING:
 def render(result: Result, *, closing: bool) -> Iterator[str]:
     """The lines of the report."""
     for finding in result.findings:
-        yield f"{shown_place(finding.location)}: {headline(finding)}"
+        yield f"{shown_place(finding.location)}: {headline(finding, result)}"
     if closing:
-        yield closing_line(result)
+        yield from closing_lines(result)

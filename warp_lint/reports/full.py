@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
 
-from warp_lint.findings import Applicability, Finding, Location
+from warp_lint.findings import Applicability, Edit, Finding, Fix, Location
+from warp_lint.reports.patch import draw as draw_changes
 from warp_lint.reports.snippet import Paint, draw, gutter_width, visible
-from warp_lint.reports.wording import LEVEL_COLOURS, closing_line, headline, shown_place
+from warp_lint.reports.wording import LEVEL_COLOURS, closing_lines, headline, shown_path, shown_place
+from warp_lint.splicing import Harm, spliced
 
 if TYPE_CHECKING:
     from warp_lint.run import Result
+
+_CAUTIONS = {
+    Applicability.UNSAFE: "this fix is unsafe: it may change what the program does",
+    Applicability.DISPLAY: "this fix is only shown, not made",
+}
 
 
 def render(result: Result, *, closing: bool) -> Iterator[str]:
@@ -21,7 +30,7 @@ def render(result: Result, *, closing: bool) -> Iterator[str]:
         yield from _drawn(finding, result)
         yield ""
     if closing:
-        yield closing_line(result)
+        yield from closing_lines(result)
 
 
 def _drawn(finding: Finding, result: Result) -> Iterator[str]:
@@ -34,7 +43,7 @@ def _drawn(finding: Finding, result: Result) -> Iterator[str]:
         if source is not None:
             yield from draw(source, location.range, mark, gutter=gutter, paint=_frame, paint_mark=paint_mark)
 
-    yield headline(finding)
+    yield headline(finding, result)
     colour = LEVEL_COLOURS[finding.level]
     yield from drawn_place(finding.location, "^", lambda text: click.style(text, fg=colour, bold=True))
     for related in finding.related:
@@ -42,8 +51,24 @@ def _drawn(finding: Finding, result: Result) -> Iterator[str]:
         yield from drawn_place(related.location, "-", _frame)
     if finding.fix is not None:
         yield f"{click.style('help:', fg='cyan', bold=True)} {visible(finding.fix.title)}"
-        if finding.fix.applicability is Applicability.UNSAFE:
-            yield f"{_label('note:')} this fix is unsafe: it may change what the program does"
+        yield from _drawn_edits(finding.fix, finding.location.path, result)
+        if finding.fix.applicability in _CAUTIONS:
+            yield f"{_label('note:')} {_CAUTIONS[finding.fix.applicability]}"
+
+
+def _drawn_edits(fix: Fix, path: str, result: Result) -> Iterator[str]:
+    """What a fix changes, in the file that is spoken of and then in others."""
+    edits: dict[str, list[Edit]] = defaultdict(list)
+    for edit in sorted(fix.edits, key=lambda edit: edit.path != path):
+        edits[edit.path].append(edit)
+    for changed, its_edits in edits.items():
+        before = result.sources.get(changed)
+        if before is not None:
+            with suppress(Harm):  # then it is not made either, and that is said elsewhere
+                after = spliced(before, its_edits)
+                if changed != path:
+                    yield f"{_frame(':::')} {shown_path(changed)}"
+                yield from draw_changes(before, after, paint=_frame)
 
 
 def _frame(text: str) -> str:

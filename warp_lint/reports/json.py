@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from warp_lint.findings import Finding, Fix, Position, Range, Related
+from warp_lint.splicing import in_style_of
 
 if TYPE_CHECKING:
     from warp_lint.run import Result
@@ -52,7 +53,8 @@ def _fix(fix: Fix, result: Result) -> dict[str, Any]:
     for edit in fix.edits:
         source = result.sources[edit.path]
         place = Range(source.position(edit.start), source.position(edit.end))
-        edits.append({"content": edit.replacement, "filename": edit.path, **_range(place)})
+        content = in_style_of(source, edit.replacement)
+        edits.append({"content": content, "filename": edit.path, **_range(place)})
     return {"applicability": fix.applicability.value, "message": fix.title, "edits": edits}
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from warp_lint.findings import Finding
-from warp_lint.reports.wording import LEVEL_COLOURS, closing_line, counted, is_fixable
+from warp_lint.reports.wording import LEVEL_COLOURS, closing_lines, counted
 
 if TYPE_CHECKING:
     from warp_lint.run import Result
@@ -23,12 +23,12 @@ def render(result: Result, *, closing: bool) -> Iterator[str]:
     for findings in rows:
         first = findings[0]
         code = click.style(first.code, fg=LEVEL_COLOURS[first.level], bold=True)
-        star = click.style("*", fg="cyan") if all(map(is_fixable, findings)) else " "
+        star = click.style("*", fg="cyan") if all(map(result.can_fix, findings)) else " "
         builds = _redundant_builds(findings)
         saved = f"\t{counted(builds, 'redundant build')}" if builds else ""
         yield f"{len(findings):>{width}}\t{code}\t[{star}] {first.name}{saved}"
     if closing:
-        yield closing_line(result)
+        yield from closing_lines(result)
         builds = sum(map(_redundant_builds, rows))
         if builds:
             yield f"{counted(builds, 'kernel build')} beyond the needed."
@@ -42,8 +42,8 @@ def render_json(result: Result) -> str:
                 "code": findings[0].code,
                 "name": findings[0].name,
                 "count": len(findings),
-                "fixable": all(map(is_fixable, findings)),
-                "fixable_count": sum(map(is_fixable, findings)),
+                "fixable": all(map(result.can_fix, findings)),
+                "fixable_count": sum(map(result.can_fix, findings)),
                 "redundant_builds": _redundant_builds(findings),
             }
             for findings in _by_rule(result)

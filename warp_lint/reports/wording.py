@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 LEVEL_COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.INFO: "blue"}
 
+_STAR = f"[{click.style('*', fg='cyan')}]"
+
 
 def shown_path(path: str) -> str:
     """The path relative to the working directory, or as it is when it lies elsewhere."""
@@ -29,29 +32,71 @@ def shown_place(location: Location) -> str:
     return f"{shown_path(location.path)}:{line}:{column}"
 
 
-def headline(finding: Finding) -> str:
+def headline(finding: Finding, result: Result) -> str:
     """``CODE [*] message``; the star stands where ``--fix`` would act."""
     code = click.style(finding.code, fg=LEVEL_COLOURS[finding.level], bold=True)
-    star = f" [{click.style('*', fg='cyan')}]" if is_fixable(finding) else ""
+    star = f" {_STAR}" if result.can_fix(finding) else ""
     return f"{code}{star} {visible(finding.message)}"
 
 
-def is_fixable(finding: Finding) -> bool:
-    """Whether the finding has a fix that can be applied unread."""
-    return finding.fix is not None and finding.fix.applicability is Applicability.SAFE
+def closing_lines(result: Result) -> Iterator[str]:
+    """How many findings there are, how many were fixed, and how many more could be."""
+    found, fixed = len(result.findings), len(result.fixed)
+    if fixed:
+        yield f"Found {counted(found + fixed, 'finding')} ({fixed} fixed, {found} remaining)."
+    elif found:
+        levels = Counter(finding.level for finding in result.findings)
+        parts = ", ".join(
+            counted(levels[level], *nouns) for level, nouns in _LEVEL_NOUNS.items() if levels[level]
+        )
+        files = len({finding.location.path for finding in result.findings})
+        yield f"Found {counted(found, 'finding')} ({parts}) in {counted(files, 'file')}."
+    else:
+        yield "Nothing found in what could be checked." if result.problems else "All checks passed!"
+    fixable = sum(map(result.can_fix, result.findings))
+    more = counted(hidden_fixes(result), "unsafe fix", "unsafe fixes")
+    if fixable:
+        rest = f" ({more} available with `--fix --unsafe-fixes`)" if hidden_fixes(result) else ""
+        yield f"{_STAR} {fixable} fixable with `--fix`{rest}."
+    elif hidden_fixes(result):
+        yield f"{more} available with `--fix --unsafe-fixes`."
 
 
-def closing_line(result: Result) -> str:
-    """How many findings of which level there are, or that there is none."""
-    findings = result.findings
-    if not findings:
-        return "Nothing found in what could be checked." if result.problems else "All checks passed!"
-    levels = Counter(finding.level for finding in findings)
-    parts = ", ".join(
-        counted(levels[level], *nouns) for level, nouns in _LEVEL_NOUNS.items() if levels[level]
+def fixes_listed(result: Result) -> Iterator[str]:
+    """What was fixed, counted by file and rule."""
+    yield f"Fixed {counted(len(result.fixed), 'finding')}:"
+    by_file: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    for finding in result.fixed:
+        by_file[finding.location.path][finding.code, finding.name] += 1
+    for path, rules in sorted(by_file.items()):
+        yield f"- {click.style(shown_path(path), bold=True)}:"
+        width = len(str(max(rules.values())))
+        for (code, name), count in sorted(rules.items(), key=lambda rule: (-rule[1], rule[0])):
+            yield f"    {count:>{width}} × {click.style(code, fg='red', bold=True)} ({name})"  # noqa: RUF001 - as ruff does
+    yield ""
+
+
+def fixes_summed(result: Result, *, are_made: bool) -> Iterator[str]:
+    """How many findings were fixed, or would be, and how many more could be; nothing when none could."""
+    fixed, hidden = len(result.fixed), hidden_fixes(result)
+    if not fixed and not hidden:
+        return
+    more = counted(hidden, "additional fix" if fixed else "fix", "additional fixes" if fixed else "fixes")
+    rest = f" ({more} available with `--unsafe-fixes`)" if hidden else ""
+    if fixed:
+        yield f"{'Fixed' if are_made else 'Would fix'} {counted(fixed, 'finding')}{rest}."
+    else:
+        yield f"No findings {'fixed' if are_made else 'would be fixed'}{rest}."
+
+
+def hidden_fixes(result: Result) -> int:
+    """How many unsafe fixes there are that were not asked for."""
+    return sum(
+        finding.fix is not None
+        and finding.fix.applicability is Applicability.UNSAFE
+        and not result.can_fix(finding)
+        for finding in result.findings
     )
-    files = len({finding.location.path for finding in findings})
-    return f"Found {counted(len(findings), 'finding')} ({parts}) in {counted(files, 'file')}."
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

@@ -1,0 +1,63 @@
+"""Edits made on a source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from warp_lint.findings import Edit
+from warp_lint.source import Source, SourceError
+
+_LINE_END = re.compile(r"\r\n?|\n")
+
+
+class Change(NamedTuple):
+    """What edits make of a file: all its bytes."""
+
+    path: str
+    before: bytes
+    after: bytes
+
+
+class Harm(Exception):  # noqa: N818 - what an edit would do, not an error of ours
+    """Why edits are not made, in words that go on from "the fix"."""
+
+
+def spliced(source: Source, edits: Iterable[Edit]) -> Source:
+    """The source with the edits made, and every byte outside of them as it was.
+
+    Raises `Harm` where that cannot be.
+    """
+    text_end, byte_end = 0, 0
+    texts: list[str] = []
+    pieces: list[bytes] = []
+    for edit in sorted(set(edits)):
+        if not text_end <= edit.start <= edit.end <= len(source.text):
+            raise Harm("has edits that overlap, or lie outside of the file")
+        replacement = in_style_of(source, edit.replacement)
+        texts += (source.text[text_end : edit.start], replacement)
+        pieces += (source.data[byte_end : source.byte_offset(edit.start)], _encoded(replacement, source))
+        text_end, byte_end = edit.end, source.byte_offset(edit.end)
+    texts.append(source.text[text_end:])
+    pieces.append(source.data[byte_end:])
+    try:
+        result = Source.from_bytes(source.path, b"".join(pieces))
+    except SourceError as error:
+        raise Harm(f"would make the file unreadable: {error.message}") from error
+    if result.text != "".join(texts) or result.encoding != source.encoding:
+        raise Harm("would change what the bytes of the file mean")
+    return result
+
+
+def in_style_of(source: Source, replacement: str) -> str:
+    """The replacement of an edit with the line ends of the file."""
+    return _LINE_END.sub(source.newline, replacement)
+
+
+def _encoded(replacement: str, source: Source) -> bytes:
+    try:
+        return replacement.encode(source.encoding)
+    except UnicodeEncodeError as error:
+        character = replacement[error.start]
+        raise Harm(f"needs the character {character!r}, which {source.encoding} does not have") from error
