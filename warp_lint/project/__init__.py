@@ -29,6 +29,7 @@ from warp_lint.project.options import (
     WarpModules,
     find_config_writes,
 )
+from warp_lint.project.overloads import Overloads
 from warp_lint.project.timeline import Timeline
 from warp_lint.project.values import Collection, External, Kernel, Partial
 from warp_lint.settings import Settings
@@ -170,6 +171,11 @@ class Project:
     @cached_property
     def conditions(self) -> Conditions:
         return Conditions(self.callers)
+
+    @cached_property
+    def overloads(self) -> Overloads:
+        sites = sorted(self.calls_of("overload"))
+        return Overloads(self.evaluator, self.callers, self.imports, self.kernels, sites)
 
     @cached_property
     def differentiation(self) -> Differentiation:

@@ -1,0 +1,460 @@
+"""Where a value goes: from the name or the call that gives it, through other names, tables and functions of
+the project, to the calls that take it.
+
+Only what can be followed in full is followed: where a value is used in a way that is not understood, it is
+`LOST`, and anything may be done with it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator
+from typing import NamedTuple, TypeAlias
+
+from warp_lint.facts import values as fact
+from warp_lint.facts.records import BindingFact, BindingKind, ImportFact, ParameterKind, ScopeKind
+from warp_lint.project.argument_types import Source, TypeReader, visible_scopes
+from warp_lint.project.callers import Callers, CallSite
+from warp_lint.project.evaluation import Evaluator, Place
+from warp_lint.project.files import ProjectFile
+from warp_lint.project.import_graph import ImportGraph
+from warp_lint.project.values import UNKNOWN, Environment, Function, PythonModule, only_constant
+
+_END = 1 << 60
+
+
+class Arrival(NamedTuple):
+    """An argument of a call outside the project that a value comes to; ``position`` is -1 for one that is
+    given by ``keyword``."""
+
+    site: CallSite
+    position: int
+    keyword: str | None
+
+
+LOST = Arrival(CallSite(-1, -1), -1, None)
+
+# What becomes of a value at one place
+
+
+class Passed(NamedTuple):
+    """It is an argument of a call of the file."""
+
+    call: int
+    position: int
+    keyword: str | None
+
+
+class Bound(NamedTuple):
+    """A target gets it."""
+
+    binding: BindingFact
+
+
+class Returned(NamedTuple):
+    """The function gives it back."""
+
+
+class Item(NamedTuple):
+    """It is subscripted, and ``then`` is what becomes of the item."""
+
+    key: fact.Expression
+    then: Role
+
+
+class Stored(NamedTuple):
+    """It becomes an item of a display, and ``then`` is what becomes of that."""
+
+    key: Source
+    then: Role
+
+
+class Attributed(NamedTuple):
+    """An attribute of it is read."""
+
+
+class Discarded(NamedTuple):
+    """It is the value of a statement."""
+
+
+class Other(NamedTuple):
+    """Something that is not followed."""
+
+
+Role: TypeAlias = Passed | Bound | Returned | Item | Stored | Attributed | Discarded | Other
+OTHER = Other()
+
+
+class Mention(NamedTuple):
+    """A place that reads a name or an attribute, or where a call gives its value."""
+
+    expression: fact.Expression
+    place: Place
+    role: Role
+
+
+class Mentions:
+    """The mentions in one file: of names, of attributes, of strings, and of the values of calls."""
+
+    def __init__(self, file: ProjectFile) -> None:
+        self.names: dict[str, list[Mention]] = defaultdict(list)
+        self.attributes: dict[str, list[Mention]] = defaultdict(list)
+        self.strings: dict[str, list[Mention]] = defaultdict(list)
+        self.calls: dict[int, list[Mention]] = defaultdict(list)
+        self._file = file
+        for expression, place, role in self._roots():
+            self._visit(expression, place, role)
+
+    def _roots(self) -> Iterator[tuple[fact.Expression, Place, Role]]:
+        facts, index = self._file.facts, self._file.index
+        for number, call in enumerate(facts.calls):
+            place = Place(index, call.scope, call.block, call.order)
+            yield call.function, place, OTHER
+            is_open = False
+            for position, argument in enumerate(call.arguments):
+                is_open = is_open or argument.keyword == "*"
+                if argument.keyword in ("*", "**") or (is_open and argument.keyword is None):
+                    yield argument.value, place, OTHER
+                else:
+                    given = position if argument.keyword is None else -1
+                    yield argument.value, place, Passed(number, given, argument.keyword)
+            if call.context == "statement":
+                yield fact.CallReference(number), place, Discarded()
+        for binding in facts.bindings:
+            if binding.target == fact.Name("__all__"):
+                continue
+            place = Place(index, binding.scope, binding.block, binding.order)
+            is_plain = binding.kind in (BindingKind.ASSIGN, BindingKind.WALRUS)
+            yield binding.value, place, Bound(binding) if is_plain else OTHER
+            for part in _read_by(binding.target):
+                yield part, place, OTHER
+        for returned in facts.returns:
+            place = Place(index, returned.scope, returned.block, returned.order)
+            yield returned.value, place, Returned() if returned.kind == "return" else OTHER
+        for scope in facts.scopes:
+            place = Place(index, max(scope.parent, 0), max(scope.block, 0), scope.order)
+            defaults = [item.default for item in scope.parameters if item.default is not None]
+            for expression in (*(item.expression for item in scope.decorators), *scope.bases, *defaults):
+                yield expression, place, OTHER
+        for block in facts.blocks:
+            if block.test is not None:
+                yield block.test, Place(index, block.scope, max(block.parent, 0), _END), OTHER
+
+    def _visit(self, expression: fact.Expression, place: Place, role: Role) -> None:
+        match expression:
+            case fact.Name(id=name):
+                self.names[name].append(Mention(expression, place, role))
+            case fact.Attribute(base=base, attribute=attribute):
+                self.attributes[attribute].append(Mention(expression, place, role))
+                self._visit(base, place, Attributed())
+            case fact.CallReference(index=index):
+                self.calls[index].append(Mention(expression, place, role))
+            case fact.Constant(value=str(text)):
+                self.strings[text].append(Mention(expression, place, role))
+            case fact.Subscript(base=base, index=index):
+                self._visit(base, place, Item(index, role))
+                self._visit(index, place, OTHER)
+            case fact.Sequence(items=items):
+                self._visit_display(expression, place, role)
+            case fact.Mapping(items=items):
+                for entry in items:
+                    if entry.key is not None:
+                        self._visit(entry.key, place, OTHER)
+                        self._visit(entry.value, place, Stored(Source(entry.key, place, {}), role))
+                    else:
+                        self._visit(entry.value, place, OTHER)
+            case fact.Conditional(test=test, body=body, orelse=orelse):
+                self._visit(test, place, OTHER)
+                self._visit(body, place, role)
+                self._visit(orelse, place, role)
+            case fact.Comprehension(kind=kind, element=element, scope=scope):
+                inner = Place(place.file, scope, self._file.facts.scopes[scope].body_block, _END)
+                match kind, element:
+                    case "dict", fact.Sequence(items=(key, value)):
+                        self._visit(key, inner, OTHER)
+                        self._visit(value, inner, Stored(Source(key, inner, {}), role))
+                    case _:
+                        self._visit(element, inner, OTHER)
+            case fact.Operation(operands=parts) | fact.FormattedString(parts=parts):
+                for part in parts:
+                    self._visit(part, place, OTHER)
+            case fact.Starred(value=value):
+                self._visit(value, place, OTHER)
+            case fact.Opaque(names=names):
+                for name in names:
+                    self._visit(fact.Name(name), place, OTHER)
+
+    def _visit_display(self, display: fact.Sequence, place: Place, role: Role) -> None:
+        has_places = display.kind != "set" and not any(isinstance(i, fact.Starred) for i in display.items)
+        for position, item in enumerate(display.items):
+            key = Source(fact.Constant(position), place, {})
+            self._visit(item, place, Stored(key, role) if has_places else OTHER)
+
+
+def _read_by(target: fact.Expression) -> Iterator[fact.Expression]:
+    """What binding a target reads: keys, and the objects whose attributes are set. A table that only gets
+    another item is not read."""
+    match target:
+        case fact.Attribute(base=base):
+            yield base
+        case fact.Subscript(base=base, index=index):
+            yield index
+            if not isinstance(base, fact.Name):
+                yield from _read_by(base)
+        case fact.Sequence(items=items):
+            for item in items:
+                yield from _read_by(item)
+        case fact.Starred(value=value):
+            yield from _read_by(value)
+
+
+Key: TypeAlias = Hashable
+"""What tells the items of a table apart; None where it is not known."""
+
+
+class Flows:
+    """Follows values through the project."""
+
+    def __init__(
+        self, evaluator: Evaluator, callers: Callers, imports: ImportGraph, reader: TypeReader
+    ) -> None:
+        self._evaluator = evaluator
+        self._files = evaluator.files
+        self._callers = callers
+        self._imports = imports
+        self._reader = reader
+        self._mentions: dict[int, Mentions] = {}
+        self._importers: dict[int, list[ProjectFile]] | None = None
+
+    def of_name(self, file: int, scope: int, name: str) -> Iterator[Arrival]:
+        """Where the value of a name that is bound in a scope arrives."""
+        yield from self._name(self._files[file], scope, name, (), set())
+
+    def of_call(
+        self, site: CallSite, environment: Environment, path: tuple[CallSite, ...] = ()
+    ) -> Iterator[Arrival]:
+        """Where the value of a call arrives, on one way to it; ``path`` are the calls on that way, innermost
+        first."""
+        seen: set[Hashable] = set()
+        for mention in self._mentions_in(self._files[site.file]).calls[site.call]:
+            yield from self._follow(mention, (), environment, path, seen)
+
+    def importers(self, file: ProjectFile) -> list[ProjectFile]:
+        """The files that may name something of a file: those that import it, or the package that it is in."""
+        if self._importers is None:
+            self._importers = defaultdict(list)
+            for other in self._files:
+                for imported in self._imports.direct(other.index):
+                    self._importers[imported].append(other)
+        package = self._evaluator.modules.find(file.package, file)
+        found = self._importers.get(file.index, [])
+        if package not in (None, file.index):
+            return [*found, *(other for other in self._importers.get(package, []) if other not in found)]
+        return found
+
+    def bound_names(self, site: CallSite) -> Iterator[tuple[ProjectFile, str]]:
+        """The global names that the value of a call is bound to, directly or in a table."""
+        file = self._files[site.file]
+        for mention in self._mentions_in(file).calls[site.call]:
+            role = mention.role
+            while isinstance(role, Stored):
+                role = role.then
+            if isinstance(role, Bound):
+                target = role.binding.target
+                while isinstance(target, fact.Subscript):
+                    target = target.base
+                if isinstance(target, fact.Name) and _owner(file, role.binding.scope, target.id) == 0:
+                    yield file, target.id
+
+    def is_offered(self, file: ProjectFile, name: str) -> bool:
+        """Whether a global name of a file is for others: public on a public path, in ``__all__``, or imported
+        by the ``__init__`` of a package."""
+        if name.startswith("_"):
+            return False
+        if not any(part.startswith("_") for part in file.dotted_name.split(".")):
+            return True
+        modules = self._evaluator.modules
+        return any(fact.Constant(name) in items for items in _all_names(file)) or any(
+            imported.name == name
+            and modules.find(modules.imported_module(imported, other), other) == file.index
+            for other in self.importers(file)
+            if other.is_package
+            for imported in other.facts.imports
+        )
+
+    def _mentions_in(self, file: ProjectFile) -> Mentions:
+        if file.index not in self._mentions:
+            self._mentions[file.index] = Mentions(file)
+        return self._mentions[file.index]
+
+    def _follow(
+        self,
+        mention: Mention,
+        keys: tuple[Key, ...],
+        environment: Environment,
+        path: tuple[CallSite, ...],
+        seen: set[Hashable],
+    ) -> Iterator[Arrival]:
+        """Where a value arrives from a mention; ``keys`` lead to it in the table that is mentioned, the
+        outermost last."""
+        match mention.role:
+            case Discarded():
+                return
+            case Passed() as passed:
+                yield from self._argument(passed, mention.place.file, keys, seen)
+            case Bound(binding=binding):
+                yield from self._binding(binding, mention.place, keys, environment, seen)
+            case Returned() if path:
+                for outer in self._mentions_in(self._files[path[0].file]).calls[path[0].call]:
+                    yield from self._follow(outer, keys, environment, path[1:], seen)
+            case Item(key=key, then=then) if keys:
+                wanted, given = keys[-1], self._key(Source(key, mention.place, environment))
+                if wanted is None or given is None or wanted == given:
+                    yield from self._follow(mention._replace(role=then), keys[:-1], environment, path, seen)
+            case Stored(key=source, then=then):
+                inner = self._key(source._replace(environment=environment))
+                yield from self._follow(mention._replace(role=then), (*keys, inner), environment, path, seen)
+            case _:
+                yield LOST
+
+    def _key(self, source: Source) -> Key:
+        if isinstance(source.expression, fact.Sequence):
+            parts = tuple(self._key(source._replace(expression=item)) for item in source.expression.items)
+            return None if None in parts else parts
+        types = self._reader.named(source)
+        if types:
+            return next(iter(types)) if len(types) == 1 else None
+        found = only_constant(self._evaluator.evaluate(source.expression, source.place, source.environment))
+        return found.value if found is not None else None
+
+    def _argument(
+        self, passed: Passed, file: int, keys: tuple[Key, ...], seen: set[Hashable]
+    ) -> Iterator[Arrival]:
+        site = CallSite(file, passed.call)
+        match self._evaluator.callee(*site):
+            case (Function(file=other, scope=scope),):
+                parameter = self._parameter(self._files[other], scope, passed)
+                if parameter is None:
+                    yield LOST
+                else:
+                    yield from self._name(self._files[other], scope, parameter, keys, seen)
+            case _ if keys:
+                yield LOST
+            case _:
+                yield Arrival(site, passed.position, passed.keyword)
+
+    def _parameter(self, file: ProjectFile, scope: int, passed: Passed) -> str | None:
+        """The parameter of a function that gets an argument; None where that is not sure."""
+        function = file.facts.scopes[scope]
+        if function.decorators or function.is_generator or function.is_async:
+            return None
+        for position, parameter in enumerate(function.parameters):
+            if parameter.kind in (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD):
+                continue
+            is_next = position == passed.position and parameter.kind is not ParameterKind.KEYWORD_ONLY
+            if is_next or parameter.name == passed.keyword:
+                return parameter.name
+        return None
+
+    def _binding(
+        self,
+        binding: BindingFact,
+        place: Place,
+        keys: tuple[Key, ...],
+        environment: Environment,
+        seen: set[Hashable],
+    ) -> Iterator[Arrival]:
+        target = binding.target
+        while isinstance(target, (fact.Sequence, fact.Subscript)):
+            if isinstance(target, fact.Subscript):
+                keys = (*keys, self._key(Source(target.index, place, environment)))
+                target = target.base
+            else:
+                position = keys[-1] if keys else None
+                if not isinstance(position, int) or not 0 <= position < len(target.items):
+                    break
+                keys = keys[:-1]
+                target = target.items[position]
+        if isinstance(target, fact.Name):
+            file = self._files[place.file]
+            yield from self._name(file, _owner(file, binding.scope, target.id), target.id, keys, seen)
+        else:
+            yield LOST
+
+    def _name(
+        self, file: ProjectFile, scope: int, name: str, keys: tuple[Key, ...], seen: set[Hashable]
+    ) -> Iterator[Arrival]:
+        if (file.index, scope, name, keys) in seen:
+            return
+        seen.add((file.index, scope, name, keys))
+        mentions = self._mentions_in(file)
+        if file.facts.scopes[scope].kind is ScopeKind.CLASS or mentions.strings.get(name):
+            yield LOST
+            return
+        for mention in mentions.names.get(name, ()):
+            if _owner(file, mention.place.scope, name) == scope:
+                yield from self._follow(mention, keys, {}, (), seen)
+        if scope == 0:
+            if _looks_names_up(mentions):
+                yield LOST
+            for other in self.importers(file):
+                yield from self._elsewhere(file, name, other, keys, seen)
+
+    def _elsewhere(
+        self, file: ProjectFile, name: str, other: ProjectFile, keys: tuple[Key, ...], seen: set[Hashable]
+    ) -> Iterator[Arrival]:
+        """Where a global name of a file leads from another file that imports it."""
+        mentions = self._mentions_in(other)
+        if other is file:
+            return
+        if mentions.strings.get(name):
+            yield LOST
+        for imported in other.facts.imports:
+            module = self._evaluator.modules.imported_module(imported, other)
+            if imported.name in (name, "*") and self._evaluator.modules.find(module, other) == file.index:
+                bound = name if imported.name == "*" else imported.bound_name
+                yield from self._name(other, _owner(other, imported.scope, bound), bound, keys, seen)
+            elif self._is_whole(imported, module, file, other) and self._is_handed_on(imported, mentions):
+                yield LOST
+        for mention in mentions.attributes.get(name, ()):
+            assert isinstance(mention.expression, fact.Attribute)
+            owners = self._evaluator.evaluate(mention.expression.base, mention.place, {})
+            if PythonModule(file.index) in owners:
+                yield from self._follow(mention, keys, {}, (), seen)
+            elif UNKNOWN in owners:
+                yield LOST
+
+    def _is_whole(self, imported: ImportFact, module: str, file: ProjectFile, other: ProjectFile) -> bool:
+        """Whether an import binds a file itself, as a module."""
+        if imported.name is None:
+            is_itself = imported.bound_name != module.partition(".")[0] or "." not in module
+            return is_itself and self._evaluator.modules.find(module, other) == file.index
+        return self._evaluator.modules.find(f"{module}.{imported.name}", other) == file.index
+
+    def _is_handed_on(self, imported: ImportFact, mentions: Mentions) -> bool:
+        """Whether a module is used for more than its attributes, such as ``getattr(module, name)``."""
+        found = mentions.names.get(imported.bound_name, ())
+        return any(not isinstance(mention.role, Attributed) for mention in found)
+
+
+def _all_names(file: ProjectFile) -> Iterator[tuple[fact.Expression, ...]]:
+    """The displays that ``__all__`` of a file is given."""
+    for binding in file.facts.bindings:
+        if binding.target == fact.Name("__all__") and isinstance(binding.value, fact.Sequence):
+            yield binding.value.items
+
+
+def _owner(file: ProjectFile, scope: int, name: str) -> int:
+    """The scope whose name it is that a scope sees; the module's for names that are bound nowhere."""
+    for around in visible_scopes(file, scope):
+        if around in file.binders and name in file.binders[around]:
+            return around
+    return 0
+
+
+def _looks_names_up(mentions: Mentions) -> bool:
+    """Whether a file looks its own names up by strings that may not be in the code."""
+    process = fact.Attribute(fact.Name("sys"), "modules")
+    return bool(mentions.names.get("globals")) or any(
+        mention.expression == process for mention in mentions.attributes.get("modules", ())
+    )
