@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from warp_lint.findings import Edit
 from warp_lint.source import Source, SourceError
 
 _LINE_END = re.compile(r"\r\n?|\n")
+_TEXT_AND_END = re.compile(r"([^\r\n]*)(\r\n?|\n|$)")
 
 
 class Change(NamedTuple):
@@ -35,7 +37,7 @@ def spliced(source: Source, edits: Iterable[Edit]) -> Source:
     for edit in sorted(set(edits)):
         if not text_end <= edit.start <= edit.end <= len(source.text):
             raise Harm("has edits that overlap, or lie outside of the file")
-        replacement = in_style_of(source, edit.replacement)
+        replacement = in_style_of(source, edit)
         texts += (source.text[text_end : edit.start], replacement)
         pieces += (source.data[byte_end : source.byte_offset(edit.start)], _encoded(replacement, source))
         text_end, byte_end = edit.end, source.byte_offset(edit.end)
@@ -50,9 +52,21 @@ def spliced(source: Source, edits: Iterable[Edit]) -> Source:
     return result
 
 
-def in_style_of(source: Source, replacement: str) -> str:
-    """The replacement of an edit with the line ends of the file."""
-    return _LINE_END.sub(source.newline, replacement)
+def in_style_of(source: Source, edit: Edit) -> str:
+    """The replacement of an edit with the line ends of the file.
+
+    Where a file has several kinds, lines that the edit leaves as they are keep theirs.
+    """
+    if "\r" not in source.text or len(set(_LINE_END.findall(source.text))) < 2:
+        return _LINE_END.sub(source.newline, edit.replacement)
+    old = _TEXT_AND_END.findall(source.text[edit.start : edit.end])
+    new = _TEXT_AND_END.findall(edit.replacement)
+    ends = [source.newline if end else "" for _, end in new]
+    same = SequenceMatcher(None, [text for text, _ in old], [text for text, _ in new], autojunk=False)
+    for first, first_new, count in same.get_matching_blocks():
+        for (_, end), line in zip(old[first : first + count], range(first_new, len(new)), strict=False):
+            ends[line] = end if end and ends[line] else ends[line]
+    return "".join(text + end for (text, _), end in zip(new, ends, strict=True))
 
 
 def _encoded(replacement: str, source: Source) -> bytes:

@@ -53,8 +53,7 @@ def _fix(fix: Fix, result: Result) -> dict[str, Any]:
     for edit in fix.edits:
         source = result.sources[edit.path]
         place = Range(source.position(edit.start), source.position(edit.end))
-        content = in_style_of(source, edit.replacement)
-        edits.append({"content": content, "filename": edit.path, **_range(place)})
+        edits.append({"content": in_style_of(source, edit), "filename": edit.path, **_range(place)})
     return {"applicability": fix.applicability.value, "message": fix.title, "edits": edits}
 
 
