@@ -60,7 +60,11 @@ def options_to_carry(kernel: KernelDefinition, project: Project) -> list[OptionW
     if "grid_stride" in own:
         own.add("default_grid_stride")
     writes = {write.name: write for write in (module.writes if module is not None else ())}
-    return [write for name, write in writes.items() if name not in own]
+    return [
+        write
+        for name, write in writes.items()
+        if name not in own and not project.is_default(write, kernel.file)
+    ]
 
 
 def carry_options(

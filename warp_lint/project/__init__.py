@@ -31,9 +31,10 @@ from warp_lint.project.options import (
 )
 from warp_lint.project.overloads import Overloads
 from warp_lint.project.timeline import Timeline
-from warp_lint.project.values import Collection, External, Kernel, Partial
+from warp_lint.project.values import Collection, External, Kernel, Partial, constant
 from warp_lint.settings import Settings
 from warp_lint.source import Source
+from warp_lint.warp_api import MODULE_OPTIONS, WarpName, find
 
 __all__ = ["Project"]
 
@@ -145,6 +146,13 @@ class Project:
                 or (not self.is_test(write.file) and file.index in self.imports.reached(write.file.index))
             )
         ]
+
+    def is_default(self, write: OptionWrite, file: ProjectFile) -> bool:
+        """Whether an option is set to what modules made in a file start with anyway."""
+        option = find(MODULE_OPTIONS, write.name, self.settings.target_version)
+        if option is None or isinstance(option.default, WarpName):
+            return False
+        return write.values == (constant(option.default),) and not self.config_writes_for(write.name, file)
 
     @cached_property
     def preloaded_modules(self) -> frozenset[ModuleKey]:

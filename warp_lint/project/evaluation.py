@@ -379,18 +379,18 @@ class Evaluator:
         for position in path:
             if position < 0:
                 return (UNKNOWN,)
-            values = distinct(
-                [
-                    item
-                    for value in values
-                    for item in (
-                        value.items[position]
-                        if isinstance(value, Collection) and position < len(value.items)
-                        else (UNKNOWN,)
-                    )
-                ]
-            )
+            values = distinct([item for value in values for item in self._part(value, position)])
         return values
+
+    def _part(self, value: Value, position: int) -> Values:
+        match value:
+            case Collection(items=items) if position < len(items):
+                return items[position]
+            case ParameterValue():
+                # Whoever binds the parameter decides what its parts are.
+                return (value,)
+            case _:
+                return (UNKNOWN,)
 
     def _elements(self, values: Values) -> Values:
         """What iterating over the values gives."""
@@ -751,8 +751,9 @@ class Evaluator:
             result = self.apply(function, arguments, at, index)
         finally:
             self._maker = maker
-        if isinstance(function, Function | Method) and all(value == UNKNOWN for value in result):
-            return (_symbol(function, arguments, self.files),)
+        if isinstance(function, Function | Method) and _is_undecided(result):
+            symbol = _symbol(function, arguments, self.files)
+            return (symbol,) if symbol != UNKNOWN else result
         return result
 
     def _needs_arguments(self, function: Value) -> bool:
@@ -1221,6 +1222,13 @@ def _same_reference(first: fact.Expression, second: fact.Expression) -> bool:
             return left == right
         case _:
             return False
+
+
+def _is_undecided(values: Values) -> bool:
+    """Whether a call gives nothing known, or one of many constants that only the run decides between."""
+    if all(value == UNKNOWN for value in values):
+        return True
+    return len(values) > 2 and all(isinstance(value, Constant | Unknown) for value in values)
 
 
 def _symbol(function: Function | Method, arguments: Arguments, files: Sequence[ProjectFile]) -> Value:

@@ -40,8 +40,13 @@ class Launch(NamedTuple):
     cpu_only: bool
     is_default: bool
     """The launch gives no block dimension."""
-    sure: bool
-    """The kernel is the only one that this launch can run on this way."""
+    alternatives: int
+    """How many kernels this launch may run on this way."""
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether no other kernel can be meant."""
+        return self.alternatives == 1
 
 
 class LaunchFinder:
@@ -128,11 +133,10 @@ class LaunchFinder:
         cpu_only = self._is_cpu_only(arguments, site)
         block_dim = self._block_dim(arguments)
         is_default = block_dim == (constant(DEFAULT_BLOCK_DIM),) and not self._gives_block_dim(arguments)
-        sure = len(kernels) == 1
         for kernel in kernels:
             if isinstance(kernel, Kernel):
                 for value in self._block_dims(block_dim):
-                    yield Launch(kernel, value, site, path, cpu_only, is_default, sure)
+                    yield Launch(kernel, value, site, path, cpu_only, is_default, len(kernels))
 
     def _gives_block_dim(self, arguments: Arguments) -> bool:
         return arguments.get(_BLOCK_DIM_POSITION, "block_dim") is not None

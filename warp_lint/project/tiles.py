@@ -9,7 +9,7 @@ from warp_lint.facts.records import DeviceCode
 from warp_lint.project.evaluation import Place
 from warp_lint.project.files import ProjectFile
 from warp_lint.project.kernels import KernelDefinition
-from warp_lint.project.values import DeviceFunction, External, constant
+from warp_lint.project.values import Arguments, DeviceFunction, External, Function, constant
 from warp_lint.warp_api import TILE_LINKS_FOLLOW_MODULE_SINCE, TILE_OPERATIONS, TileOperation
 
 if TYPE_CHECKING:
@@ -54,6 +54,13 @@ def tile_operations(kernel: KernelDefinition, project: Project) -> Iterator[str]
                         yield name.removeprefix("warp.")
                     case DeviceFunction(file=target, scope=inner):
                         pending.append((project.files[target], inner, depth + 1))
+                    case Function():
+                        # wp.static(make_function(n))(…)
+                        pending += [
+                            (project.files[made.file], made.scope, depth + 1)
+                            for made in project.evaluator.apply(value, Arguments(open=True), place, -1)
+                            if isinstance(made, DeviceFunction)
+                        ]
 
 
 def gives_module_option(kernel: KernelDefinition, name: str) -> bool:

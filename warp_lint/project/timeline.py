@@ -191,7 +191,7 @@ class Timeline:
 
     def _add_launch(self, launch: Launch) -> None:
         definition = self._project.kernels.get(launch.kernel)
-        if definition is None or not launch.sure:
+        if definition is None or not launch.is_sure:
             return
         # The kernel is known in the outermost call that passes it on: there the launch happens.
         site = launch.path[-1] if launch.path else launch.site

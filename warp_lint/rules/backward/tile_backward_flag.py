@@ -70,9 +70,11 @@ class TileBackwardFlag(Rule):
 
     def _finding(self, kernel: KernelDefinition, operation: TileOperation, project: Project) -> Finding:
         module = project.modules[kernel.module]
+        is_unique = module.key.kind is ModuleKind.UNIQUE
+        which = f'unique kernel "{kernel.name}"' if is_unique else f'module "{module.name}"'
         return self.finding(
             kernel.location,
-            f'module "{module.name}" links backward code of {operation.name}: kernel "{kernel.name}" turns '
+            f'{which} links backward code of {operation.name}: kernel "{kernel.name}" turns '
             "backward off on its decorator only, and tile operations follow the module's option",
             suppression_range=kernel.suppression_range,
             fix=self._fix(kernel, project),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from warp_lint.edits.moves import move_to_module_scope
 from warp_lint.findings import Applicability, Finding, Fix, Level
 from warp_lint.project import Project
+from warp_lint.project.creation import is_created_at_import_only
 from warp_lint.project.kernels import KernelDefinition, ModuleKind
 from warp_lint.rules.base import Rule
 
@@ -55,27 +56,35 @@ class CaptureFreeKernel(Rule):
 
     def check(self, project: Project) -> Iterator[Finding]:
         for kernel in project.kernels.values():
-            function = kernel.file.function_of(kernel.place.scope)
-            if function is None or kernel.module.kind is ModuleKind.ISOLATED:
-                continue
-            if kernel.enclosing_names or kernel.device_code is None or self._is_overloaded(kernel, project):
-                continue
-            where = kernel.file.facts.scopes[function].qualified_name
-            yield self.finding(
-                kernel.location,
-                f'kernel "{kernel.name}" is created by each call of {where}() but uses nothing of it',
-                suppression_range=kernel.suppression_range,
-                fix=self._fix(kernel, project),
-            )
+            if self.applies_to(kernel, project):
+                function = kernel.file.function_of(kernel.place.scope) or 0
+                where = kernel.file.facts.scopes[function].qualified_name
+                yield self.finding(
+                    kernel.location,
+                    f'kernel "{kernel.name}" is created by each call of {where}() but uses nothing of it',
+                    suppression_range=kernel.suppression_range,
+                    fix=self.fix(kernel, project),
+                )
 
-    def _fix(self, kernel: KernelDefinition, project: Project) -> Fix | None:
+    def applies_to(self, kernel: KernelDefinition, project: Project) -> bool:
+        """Whether the kernel is made in a function and uses nothing of it."""
+        function = kernel.outermost_function
+        if function is None or kernel.module.kind is ModuleKind.ISOLATED:
+            return False
+        if kernel.enclosing_names or kernel.device_code is None:
+            return False
+        # A factory that import alone calls may make one kernel for each set of overloads.
+        is_harmless = is_created_at_import_only(kernel, function, project)
+        return not (is_harmless and self._is_overloaded(kernel, project))
+
+    def fix(self, kernel: KernelDefinition, project: Project) -> Fix | None:
+        """Move the kernel to module scope; None where something stands in the way."""
         edits = move_to_module_scope(kernel, project)
         if edits is None:
             return None
         return Fix(f'Move "{kernel.name}" to module scope', Applicability.UNSAFE, edits)
 
     def _is_overloaded(self, kernel: KernelDefinition, project: Project) -> bool:
-        """Whether the kernel is given overloads by whoever calls its factory."""
         return any(
             kernel.kernel in project.evaluator.evaluate_call(site.file, site.call)
             for site in project.calls_of("overload")

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from warp_lint.edits.kernels import isolate
 from warp_lint.findings import Applicability, Finding, Fix, Level, Related
 from warp_lint.project import Project
-from warp_lint.project.callers import CallSite
+from warp_lint.project.creation import is_created_at_import_only
 from warp_lint.project.kernels import KernelDefinition, ModuleKind
 from warp_lint.rules.base import Rule
+from warp_lint.rules.definitions.capture_free_kernel import CaptureFreeKernel
 
 
 class KernelInFunction(Rule):
@@ -61,7 +62,7 @@ class KernelInFunction(Rule):
             function = kernel.outermost_function
             if function is None or not self._shares_its_module(kernel):
                 continue
-            if self._is_created_at_import_only(kernel, function, project):
+            if is_created_at_import_only(kernel, function, project):
                 continue
             yield self.finding(
                 kernel.location,
@@ -81,63 +82,40 @@ class KernelInFunction(Rule):
             case _:
                 return False
 
-    def _is_created_at_import_only(self, kernel: KernelDefinition, function: int, project: Project) -> bool:
-        """Whether the function runs only while files are imported, before anything is loaded."""
-        pending, seen = [(kernel.file.index, function)], {(kernel.file.index, function)}
-        while pending:
-            file, scope = pending.pop()
-            sites = project.callers.sites(file, scope)
-            if not sites or any(project.callers.mentions(file, scope)):
-                return False
-            for site in sites:
-                if self._is_after_load(site, kernel, project):
-                    return False
-                called_from = project.files[site.file]
-                is_direct = (file, scope) == (kernel.file.index, function)
-                if not is_direct and called_from.is_main_guarded(project.call(site).block):
-                    # What the program does is no import, and not all of its loads are seen.
-                    return False
-                outer = called_from.outermost_function_of(project.call(site).scope)
-                if outer is not None and (site.file, outer) not in seen:
-                    seen.add((site.file, outer))
-                    pending.append((site.file, outer))
-        return True
-
-    def _is_after_load(self, site: CallSite, kernel: KernelDefinition, project: Project) -> bool:
-        """Whether the module may be loaded before the call, or by an earlier turn of a loop around it."""
-        file = project.files[site.file]
-        call = project.call(site)
-        scope = file.function_of(call.scope) or 0
-        loop = file.loop_of(call.block)
-        for load in project.timeline.events(file.index, scope):
-            if not load.loads(kernel.module):
-                continue
-            if project.timeline.precedes(file, load, call.block, call.order):
-                return True
-            if loop is not None and loop in file.block_ancestors(load.block):
-                return True
-        return False
-
     def _fix(self, kernel: KernelDefinition, project: Project) -> Fix | None:
+        moving = CaptureFreeKernel()
+        if project.settings.enables(moving) and moving.applies_to(kernel, project):
+            return moving.fix(kernel, project)
         fix = isolate(kernel, project)
-        if fix is not None and kernel.module.kind is ModuleKind.NAMED:
-            # Somebody gave the module its name for a reason.
+        is_named = kernel.module.kind is ModuleKind.NAMED
+        if fix is not None and (is_named or kernel.module in project.preloaded_modules):
+            # Somebody gave the module its name, or builds it ahead, for a reason.
             return Fix(fix.title, Applicability.UNSAFE, fix.edits)
         return fix
 
     def _message(self, kernel: KernelDefinition, project: Project) -> str:
         module = project.modules[kernel.module]
         where = kernel.file.facts.scopes[kernel.file.function_of(kernel.place.scope) or 0].qualified_name
-        if kernel.captured_parameters:
-            names = ", ".join(sorted(kernel.captured_parameters))
+        captured = self._captured(kernel)
+        if captured:
             return (
                 f'kernel "{kernel.name}" created in {where}() grows module "{module.name}": '
-                f"all its kernels are built again for each new value of {names}"
+                f"all its kernels are built again for each new value of {captured}"
             )
         return (
             f'kernel "{kernel.name}" created in {where}() joins module "{module.name}": '
             "once that is loaded, all its kernels are built again"
         )
+
+    def _captured(self, kernel: KernelDefinition) -> str:
+        """The names whose values make a new kernel, as a reader would list them: functions defined in the
+        factory only where nothing else is left, and the object by its attributes."""
+        names = set(kernel.captured_parameters)
+        own = {scope.name for scope in kernel.body_file.facts.scopes if scope.parent > 0}
+        names = (names - own) or names
+        if "self" in names:
+            names = names - {"self"} or {"the attributes of self"}
+        return ", ".join(sorted(names))
 
     def _related(self, kernel: KernelDefinition, project: Project) -> Iterator[Related]:
         file = kernel.file

@@ -90,6 +90,7 @@ class OptionsNotInherited(Rule):
             and write.name not in repeated
             # The block dimension of a module changes only what is built ahead of launches.
             and write.name != "block_dim"
+            and not project.is_default(write, kernel.file)
         }
         return list(missing.values())
 

@@ -16,6 +16,8 @@ from warp_lint.project.values import Constant, Kernel, Symbol
 from warp_lint.rules.base import Rule
 
 BlockDim = Constant | Symbol
+_MOST_ALTERNATIVES = 2
+"""A launch that may run more kernels than this says nothing about their block dimensions."""
 
 
 class MixedBlockDim(Rule):
@@ -63,19 +65,22 @@ class MixedBlockDim(Rule):
         launches = [
             launch for launch in module.launches if launch.block_dim is not None and not launch.cpu_only
         ]
+        # Where many kernels may be meant, a launch says which are used, but not with which block dimension.
+        told = [launch for launch in launches if launch.alternatives <= _MOST_ALTERNATIVES]
         kernels_at: dict[BlockDim, set[Kernel]] = defaultdict(set)
-        for launch in launches:
+        for launch in told:
             assert launch.block_dim is not None
             kernels_at[launch.block_dim].add(launch.kernel)
-        launched = {kernel for kernels in kernels_at.values() for kernel in kernels}
+        launched = {launch.kernel for launch in launches}
         built = sum(not k.is_generic or k.kernel in launched for k in module.kernels)
         all_builds = built * len(kernels_at)
-        wasted = all_builds - sum(len(kernels) for kernels in kernels_at.values())
+        used = {(launch.kernel, launch.block_dim) for launch in launches if launch.block_dim in kernels_at}
+        wasted = all_builds - len(used)
         if len(kernels_at) < 2 or wasted <= 0:
             return
         reference = self._reference(kernels_at)
         uncounted = wasted
-        for site, found in _by_site(launches).items():
+        for site, found in _by_site(told).items():
             others = [launch for launch in found if launch.block_dim != reference]
             if others:
                 finding = self._finding(site, others, module, project, kernels_at, (wasted, all_builds))
@@ -109,10 +114,11 @@ class MixedBlockDim(Rule):
         names = ", ".join(sorted({project.kernels[launch.kernel].name for launch in launches}))
         wasted, all_builds = builds
         symbolic = any(isinstance(block_dim, Symbol) for block_dim in kernels_at)
+        up_to = "up to " if symbolic else ""
         return self.finding(
             facts.location(call.span),
-            f'module "{module.name}" is built {len(kernels_at)} times (block_dim {_shown(kernels_at)}): '
-            f"{wasted} of {all_builds} kernel builds are never launched; {here} is used here for {names}",
+            f'module "{module.name}" is built {up_to}{len(kernels_at)} times '
+            f"(block_dim {_shown(kernels_at)}): {wasted} of {all_builds} kernel builds are never launched; {here} is used here for {names}",
             suppression_range=facts.location(call.statement_span).range,
             related=self._related(site, launches, module, project),
             certainty=Certainty.LIKELY if symbolic else Certainty.CERTAIN,
@@ -144,8 +150,11 @@ class MixedBlockDim(Rule):
         self, site: CallSite, launches: list[Launch], module: WarpModule, project: Project
     ) -> Iterator[Related]:
         seen = set()
+        # The calls of a helper are worth showing only where they decide what it launches.
+        is_decided_by_call = len({(launch.kernel, launch.block_dim) for launch in launches}) > 1
+        is_decided_by_call |= len({launch.path for launch in launches}) == 1
         for launch in launches:
-            for caller in launch.path[:1]:
+            for caller in launch.path[:1] if is_decided_by_call else ():
                 if caller not in seen:
                     seen.add(caller)
                     location = project.files[caller.file].facts.location(project.call(caller).span)

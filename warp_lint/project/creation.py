@@ -1,0 +1,51 @@
+"""When kernels that functions create come into being."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warp_lint.project.callers import CallSite
+from warp_lint.project.kernels import KernelDefinition
+
+if TYPE_CHECKING:
+    from warp_lint.project import Project
+
+
+def is_created_at_import_only(kernel: KernelDefinition, function: int, project: Project) -> bool:
+    """Whether the outermost function around a kernel runs only while files are imported, before anything of
+    the kernel's module is loaded."""
+    pending, seen = [(kernel.file.index, function)], {(kernel.file.index, function)}
+    while pending:
+        file, scope = pending.pop()
+        sites = project.callers.sites(file, scope)
+        if not sites or any(project.callers.mentions(file, scope)):
+            return False
+        for site in sites:
+            if _is_after_load(site, kernel, project):
+                return False
+            called_from = project.files[site.file]
+            is_direct = (file, scope) == (kernel.file.index, function)
+            if not is_direct and called_from.is_main_guarded(project.call(site).block):
+                # What the program does is no import, and not all of its loads are seen.
+                return False
+            outer = called_from.outermost_function_of(project.call(site).scope)
+            if outer is not None and (site.file, outer) not in seen:
+                seen.add((site.file, outer))
+                pending.append((site.file, outer))
+    return True
+
+
+def _is_after_load(site: CallSite, kernel: KernelDefinition, project: Project) -> bool:
+    """Whether the module may be loaded before the call, or by an earlier turn of a loop around it."""
+    file = project.files[site.file]
+    call = project.call(site)
+    scope = file.function_of(call.scope) or 0
+    loop = file.loop_of(call.block)
+    for load in project.timeline.events(file.index, scope):
+        if not load.loads(kernel.module):
+            continue
+        if project.timeline.precedes(file, load, call.block, call.order):
+            return True
+        if loop is not None and loop in file.block_ancestors(load.block):
+            return True
+    return False
