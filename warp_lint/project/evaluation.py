@@ -752,7 +752,7 @@ class Evaluator:
         finally:
             self._maker = maker
         if isinstance(function, Function | Method) and _is_undecided(result):
-            symbol = _symbol(function, arguments, self.files)
+            symbol = _symbol(function, self.arguments(call, at, {}), self.files)
             return (symbol,) if symbol != UNKNOWN else result
         return result
 

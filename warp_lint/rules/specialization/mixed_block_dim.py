@@ -118,7 +118,8 @@ class MixedBlockDim(Rule):
         return self.finding(
             facts.location(call.span),
             f'module "{module.name}" is built {up_to}{len(kernels_at)} times '
-            f"(block_dim {_shown(kernels_at)}): {wasted} of {all_builds} kernel builds are never launched; {here} is used here for {names}",
+            f"(block_dim {_shown(kernels_at)}): {wasted} of {all_builds} kernel builds are never launched; "
+            f"{here} is used here for {names}",
             suppression_range=facts.location(call.statement_span).range,
             related=self._related(site, launches, module, project),
             certainty=Certainty.LIKELY if symbolic else Certainty.CERTAIN,
