@@ -8,8 +8,12 @@ import warnings
 
 import libcst
 
+from warp_lint.facts.nesting import LIMIT, deepest
 
-class ParseFailure(Exception):  # noqa: N818 - a failure of the file that is read, not an error of ours
+TOO_DEEP = "nested too deeply to be checked"
+
+
+class ParseFailure(Exception):  # noqa: N818 - what is wrong is the file
     """A text that cannot be read as Python.
 
     Attributes:
@@ -27,36 +31,49 @@ class ParseFailure(Exception):  # noqa: N818 - a failure of the file that is rea
     def __str__(self) -> str:
         return f"{self.line}:{self.column}: {self.message}"
 
+    @classmethod
+    def at(cls, offset: int, text: str, message: str) -> ParseFailure:
+        """A failure at an offset into the text, in code points."""
+        *lines, last = re.split(r"\r\n?|\n", text[:offset])
+        return cls(message, len(lines) + 1, len(last) + 1)
+
 
 def parse(text: str) -> libcst.Module:
-    """The tree of a decoded file without its byte order mark.
+    """The tree of a decoded file, given without its byte order mark.
 
     Raises:
-        ParseFailure: LibCST has no tree for the text.
+        ParseFailure: LibCST has no tree for the text, or making one is not safe.
     """
     if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise ParseFailure("source code cannot contain null bytes", line)
+        raise ParseFailure.at(text.index("\0"), text, "source code cannot contain null bytes")
+    depth, place = deepest(text)
+    if depth > LIMIT:
+        raise ParseFailure.at(place, text, TOO_DEEP)
     try:
         return libcst.parse_module(text)
     except libcst.ParserSyntaxError as error:
         raise _syntax_failure(text, error) from error
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:  # a panic of the native parser is no Exception
+    except UnicodeEncodeError as error:
+        raise ParseFailure.at(error.start, text, "source code cannot contain lone surrogates") from error
+    except RecursionError as error:
+        raise ParseFailure(TOO_DEEP) from error
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise  # Ctrl-C and the like; a panic of the native parser is no Exception either
         raise ParseFailure(f"cannot be parsed: {error}") from error
 
 
 def _syntax_failure(text: str, error: libcst.ParserSyntaxError) -> ParseFailure:
-    """Say it in CPython's words where CPython refuses the text too: they are better, and known."""
+    """Say it in CPython's words where CPython refuses the text too: they are known, and tell more."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ast.parse(text)
-    except SyntaxError as known:
-        return ParseFailure(known.msg, known.lineno or 1, max(known.offset or 1, 1))
+    except SyntaxError as refusal:
+        return ParseFailure(refusal.msg, refusal.lineno or 1, refusal.offset or 1)
     except (ValueError, MemoryError, RecursionError):
         pass
+    # The parser tells the place in its message alone, the tokenizer not at all.
     place = re.search(r"error at (\d+):(\d+)", error.message)
-    line, column = (int(number) for number in place.groups()) if place else (1, 0)
-    return ParseFailure("invalid syntax", line, column + 1)
+    line, column = (int(number) for number in place.groups()) if place else (1, 1)
+    return ParseFailure("invalid syntax", line, max(column, 1))

@@ -7,10 +7,13 @@ the parse. This walk rebuilds nothing and enters only nodes that say something, 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 import libcst
+
+from warp_lint.facts.parsing import TOO_DEEP, ParseFailure
 
 _Method = Callable[[Any], Any]
 
@@ -143,9 +146,18 @@ def walk(module: libcst.Module, visitors: Sequence[libcst.CSTVisitor]) -> None:
     `CHILD_FIELDS`, also where it is None. Never called: methods for classes and attributes that are not in
     `CHILD_FIELDS`, ``on_visit``, ``on_leave`` and their like.
 
-    The walk does not recurse: no depth of a tree is too much for it.
+    The walk itself does not recurse, however deep the tree is.
+
+    Raises:
+        ParseFailure: A method recursed too deeply.
     """
-    plans = _Plans(tuple(visitors))
+    try:
+        _walk(module, _Plans(tuple(visitors)))
+    except RecursionError as error:
+        raise ParseFailure(TOO_DEEP) from error
+
+
+def _walk(module: libcst.Module, plans: _Plans) -> None:
     stack: list[Any] = [module]
     pop, push, extend = stack.pop, stack.append, stack.extend
     while stack:
@@ -174,7 +186,7 @@ def walk(module: libcst.Module, visitors: Sequence[libcst.CSTVisitor]) -> None:
 
 
 class _Calls(NamedTuple):
-    """Stands on the stack of the walk among the nodes: methods to call next, and the plans from there on."""
+    """Stands on the stack of the walk among the nodes: methods to call, and the plans to go on with."""
 
     methods: tuple[_Method, ...]
     node: libcst.CSTNode
@@ -191,15 +203,16 @@ class _Plan(NamedTuple):
 
 
 class _Plans(dict[type, _Plan]):
-    """The plan of every class for some visitors, made when the class is met first."""
+    """The plans of some visitors, each made when the walk first meets a node of the class."""
 
     def __init__(self, visitors: tuple[libcst.CSTVisitor, ...]) -> None:
         super().__init__()
         self._visitors = visitors
+        self._names = frozenset[str]().union(*(_method_names(type(visitor)) for visitor in visitors))
         self._fewer: dict[tuple[int, ...], _Plans] = {}
 
     def without(self, refusing: list[libcst.CSTVisitor]) -> _Plans:
-        """The plans for the other visitors."""
+        """The plans of the other visitors."""
         key = tuple(map(id, refusing))
         if key not in self._fewer:
             self._fewer[key] = _Plans(tuple(visitor for visitor in self._visitors if id(visitor) not in key))
@@ -219,39 +232,47 @@ class _Plans(dict[type, _Plan]):
             children = attrgetter("children")
         elif not fields:
             children = None
-        elif any(self._methods(f"{hook}_{name}_{field}") for hook in ("visit", "leave") for field in fields):
+        elif any(f"{hook}_{name}_{field}" in self._names for hook in ("visit", "leave") for field in fields):
             children = self._children_with_calls(name, fields)
         else:
             children = attrgetter(*fields)
-        leaves = tuple(method for _, method in self._methods(f"leave_{name}"))
-        return _Plan(self._methods(f"visit_{name}"), leaves, children)
+        return _Plan(self._methods(f"visit_{name}"), self._calls(f"leave_{name}"), children)
 
     def _children_with_calls(
         self, name: str, fields: tuple[str, ...]
     ) -> Callable[[libcst.CSTNode], tuple[Any, ...]]:
-        hooked = [
-            (
-                tuple(method for _, method in self._methods(f"visit_{name}_{field}")),
-                attrgetter(field),
-                tuple(method for _, method in self._methods(f"leave_{name}_{field}")),
-            )
+        parts = [
+            (self._calls(f"visit_{name}_{field}"), attrgetter(field), self._calls(f"leave_{name}_{field}"))
             for field in fields
         ]
 
         def children(node: libcst.CSTNode) -> tuple[Any, ...]:
             return tuple(
                 part
-                for before, get, after in hooked
-                for part in (_Calls(before, node, self), get(node), _Calls(after, node, self))
+                for before, child, after in parts
+                for part in (_Calls(before, node, self), child(node), _Calls(after, node, self))
             )
 
         return children
 
+    def _calls(self, name: str) -> tuple[_Method, ...]:
+        return tuple(method for _, method in self._methods(name))
+
     def _methods(self, name: str) -> tuple[tuple[libcst.CSTVisitor, _Method], ...]:
-        """The methods of that name, without those that LibCST's base class has for every node."""
-        found = [(visitor, getattr(visitor, name, None)) for visitor in self._visitors]
+        if name not in self._names:
+            return ()
         return tuple(
-            (visitor, method)
-            for visitor, method in found
-            if method is not None and not getattr(method, "_is_no_op", False)
+            (visitor, getattr(visitor, name))
+            for visitor in self._visitors
+            if name in _method_names(type(visitor))
         )
+
+
+@cache
+def _method_names(visitor: type[libcst.CSTVisitor]) -> frozenset[str]:
+    """The methods that a class of visitors has of its own: LibCST's base class has one for all there is."""
+    return frozenset(
+        name
+        for name in dir(visitor)
+        if name.startswith(("visit_", "leave_")) and not getattr(getattr(visitor, name), "_is_no_op", False)
+    )
