@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -210,8 +211,12 @@ def _lint(
     outcome = fix_trees(
         trees, unsafe=options["unsafe_fixes"], texts=texts, catch_crashes=True, progress=progress
     )
+    alike = Counter((one.finding.location.path, one.finding.code, one.reason) for one in outcome.refused)
     for finding, reason in outcome.refused:
-        _warn(f"{shown_place(finding.location)}: the fix of {finding.code} is refused: it {reason}")
+        count = alike.pop((finding.location.path, finding.code, reason), 0)
+        if count:
+            more = f" ({count - 1} more like it)" if count > 1 else ""
+            _warn(f"{shown_place(finding.location)}: the fix of {finding.code} is refused: it {reason}{more}")
     for path, code in outcome.unsettled:
         _warn(f"{shown_path(path)}: the fixes of {code} are left out: they do not come to an end")
     if not options["diff"]:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import msgspec
@@ -128,7 +129,7 @@ def fix_trees(
 
     In the result, fixes that were refused are left for display.
     """
-    roots = {path: tree.settings.root for tree in trees.trees for path in tree.asked}
+    roots = {path: _root(path, tree.settings) for tree in trees.trees for path in tree.asked}
     known_facts: KnownFacts = {}
 
     def lint_again(texts: Mapping[str, bytes]) -> Result:
@@ -154,6 +155,12 @@ def fix_trees(
     ]
     result = replace(outcome.result, findings=tuple(findings), fixed=outcome.fixed, unsafe_fixes=unsafe)
     return replace(outcome, result=result)
+
+
+def _root(path: str, settings: Settings) -> str:
+    """The directory that links must not lead out of when a file is fixed."""
+    directory = Path(path).parent
+    return settings.root if directory.is_relative_to(settings.root) else str(directory)
 
 
 def write_fixes(
