@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
@@ -204,6 +205,112 @@ def test_full_report() -> None:
     )
 
 
+def fix_drawn(finding: Finding, *sources: Source) -> str:
+    """What a full report has after the ``help:`` line of its only finding."""
+    lines = lines_of("full", result_of(finding, sources=sources))
+    start = next(number for number, line in enumerate(lines) if line.startswith("help:"))
+    return "\n".join(lines[start + 1 : lines.index("", start)]) + "\n"
+
+
+def replacing(source: Source, *replacements: tuple[str, str]) -> tuple[Edit, ...]:
+    """The edits that replace the first occurrences of texts."""
+    starts = [(source.text.index(old), old, new) for old, new in replacements]
+    return tuple(Edit(source.path, start, start + len(old), new) for start, old, new in starts)
+
+
+@pytest.mark.parametrize(
+    ("text", "replacements", "drawn"),
+    [
+        pytest.param(
+            "one\ntwo\nthree\nfour\nfive\n",
+            [("three\n", "3\nIII\n")],
+            """\
+              |
+            2 | two
+              - three
+            3 + 3
+            4 + III
+            5 | four
+              |
+            """,
+            id="numbers are those of afterwards",
+        ),
+        pytest.param(
+            "".join(f"line {number}\n" for number in range(1, 13)),
+            [("line 2\n", ""), ("line 11", "eleven")],
+            f"""\
+               |
+             1 | line 1
+               - line 2
+             2 | line 3
+            {"-" * 80}
+             9 | line 10
+               - line 11
+            10 + eleven
+            11 | line 12
+               |
+            """,
+            id="what lies between is left out",
+        ),
+        pytest.param(
+            "one\ntwo",
+            [("two", "2")],
+            """\
+              |
+            1 | one
+              - two
+              \\ No newline at end of file
+            2 + 2
+              \\ No newline at end of file
+              |
+            """,
+            id="no final line end",
+        ),
+        pytest.param(
+            "one\r\ntwo\r\n",
+            [("two", "\x1b[31m\n")],
+            """\
+              |
+            1 | one
+              - two
+            2 + \u241b[31m
+            3 +
+              |
+            """,
+            id="no escape reaches the terminal and no line end is drawn",
+        ),
+        pytest.param("one\n", [("one", "(")], "  |\n  - one\n1 + (\n  |\n", id="whatever it makes"),
+        pytest.param("é\n", [("é", "界\ud800")], "", id="nothing where it cannot be made"),
+    ],
+)
+def test_fix_is_drawn_as_what_it_changes(text: str, replacements: list[tuple[str, str]], drawn: str) -> None:
+    source = Source.from_bytes(PATH, text.encode())
+    fix = Fix("Do it", Applicability.SAFE, replacing(source, *replacements))
+    finding = finding_at(Location(PATH, Range(Position(1, 1), Position(1, 2))), fix=fix)
+    assert fix_drawn(finding, source) == (dedent(drawn) or "\n")
+
+
+def test_fix_in_several_files_names_the_others() -> None:
+    here, there = Source.from_bytes(PATH, b"one\n"), Source.from_bytes("/there/lib.py", b"two\n")
+    edits = (*replacing(there, ("two", "2")), *replacing(here, ("one", "1")))
+    fix = Fix("Do it", Applicability.DISPLAY, edits)
+    finding = finding_at(Location(PATH, Range(Position(1, 1), Position(1, 2))), fix=fix)
+    assert fix_drawn(finding, here, there) == dedent(
+        """\
+          |
+          - one
+        1 + 1
+          |
+        ::: /there/lib.py
+          |
+          - two
+        1 + 2
+          |
+        note: this fix is only shown, not made
+        """
+    )
+
+
 def test_safe_fix_is_starred() -> None:
     source = Source.from_bytes(PATH, TEXT.encode())
     finding = finding_at(place(source, "@wp.kernel"), fix=Fix("Do it", Applicability.SAFE, ()))
@@ -249,6 +356,41 @@ def test_closing_line_counts_by_level(levels: list[Level], line: str) -> None:
     result = result_of(*(finding_at(here, level) for level in levels))
     assert lines_of("concise", result)[-1] == line
     assert lines_of("full", result)[-1] == line
+
+
+@pytest.mark.parametrize(
+    ("safe", "unsafe", "asked", "lines"),
+    [
+        (0, 0, False, ["Found 1 finding (1 warning) in 1 file."]),
+        (2, 0, False, ["Found 3 findings (3 warnings) in 1 file.", "[*] 2 fixable with `--fix`."]),
+        (0, 1, False, [..., "1 unsafe fix available with `--fix --unsafe-fixes`."]),
+        (0, 2, False, [..., "2 unsafe fixes available with `--fix --unsafe-fixes`."]),
+        (
+            1,
+            2,
+            False,
+            [..., "[*] 1 fixable with `--fix` (2 unsafe fixes available with `--fix --unsafe-fixes`)."],
+        ),
+        (1, 2, True, [..., "[*] 3 fixable with `--fix`."]),
+    ],
+)
+def test_closing_lines_count_fixes(safe: int, unsafe: int, asked: bool, lines: list[object]) -> None:
+    here = Location(PATH, Range(Position(1, 1), Position(1, 1)))
+    applicabilities = [Applicability.SAFE] * safe + [Applicability.UNSAFE] * unsafe + [Applicability.DISPLAY]
+    findings = [finding_at(here, fix=Fix("Do it", applicability, ())) for applicability in applicabilities]
+    result = replace(result_of(*findings), unsafe_fixes=asked)
+    closing = [line for line in lines_of("concise", result) if not line.startswith(PATH)]
+    assert [... if expected is ... else line for expected, line in zip(lines, closing, strict=True)] == lines
+    stars = [line for line in lines_of("concise", result) if "[*] a kernel" in line]
+    assert len(stars) == safe + (unsafe if asked else 0)
+
+
+def test_closing_line_counts_what_was_fixed() -> None:
+    finding = finding_at(Location(PATH, Range(Position(1, 1), Position(1, 1))))
+    result = replace(result_of(finding), fixed=(finding, finding))
+    assert lines_of("concise", result)[-1] == "Found 3 findings (2 fixed, 1 remaining)."
+    result = replace(result_of(), fixed=(finding,))
+    assert lines_of("concise", result) == ["Found 1 finding (1 fixed, 0 remaining)."]
 
 
 def test_closing_line_does_not_call_a_failed_run_clean() -> None:
