@@ -82,7 +82,7 @@ def carry_options(
             continue  # without effect where it is as well
         text = _text(write.values)
         is_certain = write.place.scope == 0 and not project.conditions.decide_about(
-            write.file, write.place.scope, write.place.block
+            write.file, write.place.scope, write.place.block, write.span.start
         )
         if text is None or not is_certain:
             lost.append(write.name)

@@ -44,7 +44,7 @@ def move_to_top(write: OptionWrite, project: Project) -> tuple[Edit, ...] | None
     file = write.file
     if write.module != ModuleKey(ModuleKind.OWN, file=file.index) or write.place.scope == 0:
         return None
-    if project.conditions.decide_about(file, write.place.scope, write.place.block):
+    if project.conditions.decide_about(file, write.place.scope, write.place.block, write.span.start):
         return None
     try:
         source = project.source(file)

@@ -14,10 +14,10 @@ class Conditions:
         self._callers = callers
         self._conditional: dict[tuple[int, int], bool] = {}
 
-    def decide_about(self, file: ProjectFile, scope: int, block: int) -> bool:
-        """Whether a condition decides about a place: a branch around it, or around every call of the function
-        that it is in. That the file is the program is no such condition."""
-        if self._is_guarded(file, block):
+    def decide_about(self, file: ProjectFile, scope: int, block: int, offset: int) -> bool:
+        """Whether a condition decides about a place: a branch around it, one that leaves before it, or one
+        around every call of the function that it is in. That the file is the program is no such condition."""
+        if self._is_guarded(file, block) or self._is_behind_exit(file, block, offset):
             return True
         function = file.function_of(scope)
         return function is not None and self._guard_every_call(file, function)
@@ -29,15 +29,25 @@ class Conditions:
             for outer in file.block_ancestors(block)
         )
 
+    def _is_behind_exit(self, file: ProjectFile, block: int, offset: int) -> bool:
+        """Whether a branch further up may have returned or ended the program."""
+        around = file.block_ancestors(block)
+        return any(
+            fact.kind is BlockKind.BRANCH
+            and fact.leaves in ("return", "exit")
+            and fact.parent in around
+            and fact.span.end <= offset
+            and not file.exclude_each_other(index, block)
+            for index, fact in enumerate(file.facts.blocks)
+        )
+
     def _guard_every_call(self, file: ProjectFile, function: int) -> bool:
         key = (file.index, function)
         if key not in self._conditional:
             self._conditional[key] = False  # what a recursive call sees
             sites = self._callers.sites(*key)
             self._conditional[key] = bool(sites) and all(
-                self.decide_about(
-                    self._callers.file(site), self._callers.call(site).scope, self._callers.call(site).block
-                )
-                for site in sites
+                self.decide_about(self._callers.file(site), call.scope, call.block, call.span.start)
+                for site, call in ((site, self._callers.call(site)) for site in sites)
             )
         return self._conditional[key]

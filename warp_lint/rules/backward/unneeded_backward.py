@@ -111,10 +111,15 @@ class UnneededBackward(Rule):
             fix=self._fix(first, module, project),
         )
 
+    def _may_all_leave(self, module: WarpModule) -> bool:
+        """Whether all kernels are made in functions: there they should get modules of their own, and an
+        option of the file's module would not reach them."""
+        return all(kernel.outermost_function is not None for kernel in module.kernels)
+
     def _fix(self, first: KernelDefinition, module: WarpModule, project: Project) -> Fix | None:
         edit = None
         match module.key.kind:
-            case ModuleKind.OWN if module.file is not None:
+            case ModuleKind.OWN if module.file is not None and not self._may_all_leave(module):
                 edit = set_at_top(module.file, "enable_backward", "False", project)
             case ModuleKind.UNIQUE:
                 edit = edit_kernel(first, {"enable_backward": "False"}, {}, project)

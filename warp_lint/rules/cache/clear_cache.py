@@ -48,9 +48,8 @@ class ClearCache(Rule):
         ):
             file = project.files[site.file]
             call = project.call(site)
-            if project.conditions.decide_about(file, call.scope, call.block) or not self._goes_on(
-                site, project
-            ):
+            is_conditional = project.conditions.decide_about(file, call.scope, call.block, call.span.start)
+            if is_conditional or not self._goes_on(site, project):
                 continue
             what = "kernel cache" if "kernel" in _called_name(call.function) else "cache of linked code"
             yield self.finding(

@@ -3,12 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from warp_lint.edits.imports import delete_statement
+from warp_lint.facts.records import Span
 from warp_lint.findings import Applicability, Finding, Fix, Level, Location, Range
 from warp_lint.project import Project
 from warp_lint.project.evaluation import Place
 from warp_lint.project.files import ProjectFile
 from warp_lint.project.kernels import KernelDefinition
-from warp_lint.project.options import dictionary_entries
+from warp_lint.project.options import ConfigWrite, dictionary_entries
 from warp_lint.project.values import Constant, External, Values
 from warp_lint.rules.base import Rule
 from warp_lint.warp_api import DEBUG_SETTINGS, DebugSetting, WarpName
@@ -47,13 +48,15 @@ class DebugLeftOn(Rule):
     def check(self, project: Project) -> Iterator[Finding]:
         for config in project.config_writes:
             setting = self._setting(config.name, config.values, project)
-            if setting is not None and not self._is_conditional(config.file, config.place, project):
+            if setting is None or self._is_taken_back(config, project):
+                continue
+            if not self._is_conditional(config.file, config.place, config.span, project):
                 what = f"wp.config.{config.name}"
                 fix = self._fix(config.file, config.span.start, project)
                 yield self._finding(setting, what, config.location, None, fix)
         for write in project.option_writes:
             setting = self._setting(write.name, write.values, project)
-            if setting is not None and not self._is_conditional(write.file, write.place, project):
+            if setting is not None and not self._is_conditional(write.file, write.place, write.span, project):
                 yield self._finding(
                     setting, f'module option "{write.name}"', write.entry_location, write.suppression_range
                 )
@@ -61,9 +64,18 @@ class DebugLeftOn(Rule):
         for kernel in project.kernels.values():
             yield from self._check_kernel(kernel, project)
 
+    def _is_taken_back(self, config: ConfigWrite, project: Project) -> bool:
+        """Whether the same scope sets the attribute again further down."""
+        return any(
+            other.name == config.name
+            and (other.place.file, other.place.scope) == (config.place.file, config.place.scope)
+            and other.place.order > config.place.order
+            for other in project.config_writes
+        )
+
     def _check_kernel(self, kernel: KernelDefinition, project: Project) -> Iterator[Finding]:
         argument = kernel.argument("module_options")
-        if argument is None or self._is_conditional(kernel.file, kernel.place, project):
+        if argument is None or self._is_conditional(kernel.file, kernel.place, kernel.span, project):
             return
         entries = dictionary_entries(argument.value, kernel.file, kernel.place, project.evaluator)
         for name, values, span in entries:
@@ -79,9 +91,11 @@ class DebugLeftOn(Rule):
                 return setting
         return None
 
-    def _is_conditional(self, file: ProjectFile, place: Place, project: Project) -> bool:
+    def _is_conditional(self, file: ProjectFile, place: Place, span: Span, project: Project) -> bool:
         """Whether a flag, the environment or a test decides about the setting."""
-        return project.is_test(file) or project.conditions.decide_about(file, place.scope, place.block)
+        return project.is_test(file) or project.conditions.decide_about(
+            file, place.scope, place.block, span.start
+        )
 
     def _fix(self, file: ProjectFile, offset: int, project: Project) -> Fix | None:
         edits = delete_statement(file, offset, project)

@@ -9,6 +9,7 @@ from warp_lint.project.kernels import KernelDefinition, ModuleKey, ModuleKind
 from warp_lint.project.options import OptionWrite
 from warp_lint.project.values import constant
 from warp_lint.rules.base import Rule
+from warp_lint.warp_api import MODULE_OPTIONS, OptionEffect, find
 
 
 class OptionsNotInherited(Rule):
@@ -90,6 +91,7 @@ class OptionsNotInherited(Rule):
             and write.name not in repeated
             # The block dimension of a module changes only what is built ahead of launches.
             and write.name != "block_dim"
+            and _is_real(write, project)
             and not project.is_default(write, kernel.file)
         }
         return list(missing.values())
@@ -120,3 +122,9 @@ class OptionsNotInherited(Rule):
             related=[Related("set here for the file's own module", missing[0].location)],
             fix=self._fix(kernel, missing, project),
         )
+
+
+def _is_real(write: OptionWrite, project: Project) -> bool:
+    """Whether the option does anything where it is set."""
+    option = find(MODULE_OPTIONS, write.name, project.settings.target_version)
+    return option is not None and option.effect is OptionEffect.REAL

@@ -80,10 +80,12 @@ class UnknownOption(Rule):
         for name, _, span in entries:
             fault = _fault_of_option(name, version) if name else None
             option = find(MODULE_OPTIONS, name, version)
-            if fault is None and option is not None and not option.documented:
-                fault = _Fault(
-                    name, f'module_options= does not take "{name}" and raises: it is an argument of wp.kernel'
-                )
+            if fault is not None and option is None:
+                why = fault.message.replace(" and has no effect", "").replace(" has no effect", " comes not")
+                fault = fault._replace(message=f"module_options= raises ValueError: {why}")
+            elif option is not None and not option.documented:
+                why = f'"{name}" is an argument of wp.kernel'
+                fault = _Fault(name, f"module_options= raises ValueError: {why}")
             if fault is not None:
                 header = kernel.scope.header_span if kernel.call is None else kernel.call.statement_span
                 yield self._finding(fault, kernel.file, span or kernel.span, header, project)

@@ -74,7 +74,7 @@ class ExcessOverloads(Rule):
         declaration = statement[0]
         return self.finding(
             declaration.location,
-            f'"{kernel.name}" is overloaded again for {_shown(declaration, project)}: '
+            f'"{kernel.name}" is overloaded again for the same types ({_shown(declaration, project)}): '
             "Warp keeps one overload for each signature",
             suppression_range=declaration.suppression_range,
             related=[Related("declared here first", first.location)],
@@ -126,8 +126,10 @@ class ExcessOverloads(Rule):
         elif declaration.signature is None:
             message = f'module "{module}" builds overloads of "{kernel.name}" that nothing launches'
         else:
-            what = f'an overload of "{kernel.name}" for {_shown(declaration, project)}'
-            message = f'module "{module}" builds {what} that nothing launches'
+            types = _shown(declaration, project)
+            message = (
+                f'module "{module}" builds an overload of "{kernel.name}" that nothing launches ({types})'
+            )
         is_api = project.is_library(kernel.file) and project.overloads.is_exported(declaration)
         return self.finding(
             declaration.location,

@@ -111,6 +111,7 @@ class MixedBlockDim(Rule):
         call = project.call(site)
         facts = project.files[site.file].facts
         here = _shown(launch.block_dim for launch in launches if launch.block_dim is not None)
+        is_or_are = "are" if len({launch.block_dim for launch in launches}) > 1 else "is"
         names = ", ".join(sorted({project.kernels[launch.kernel].name for launch in launches}))
         wasted, all_builds = builds
         symbolic = any(isinstance(block_dim, Symbol) for block_dim in kernels_at)
@@ -119,7 +120,7 @@ class MixedBlockDim(Rule):
             facts.location(call.span),
             f'module "{module.name}" is built {up_to}{len(kernels_at)} times '
             f"(block_dim {_shown(kernels_at)}): {wasted} of {all_builds} kernel builds are never launched; "
-            f"{here} is used here for {names}",
+            f"{here} {is_or_are} used here for {names}",
             suppression_range=facts.location(call.statement_span).range,
             related=self._related(site, launches, module, project),
             certainty=Certainty.LIKELY if symbolic else Certainty.CERTAIN,
