@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from warp_lint.facts.positions import Positions
 from warp_lint.facts.records import BlockFact, BlockKind, FileFacts, ScopeFact, ScopeKind, Span
 from warp_lint.facts.values import Expression
 
@@ -21,9 +20,10 @@ class Context:
     That keeps decorators, defaults and conditions in the scope where Python evaluates them.
     """
 
-    def __init__(self, facts: FileFacts, positions: Positions) -> None:
+    def __init__(self, facts: FileFacts, span: Callable[[cst.CSTNode], Span]) -> None:
         self.facts = facts
-        self.positions = positions
+        self.span = span
+        """Gives the code points of the text that a node takes."""
         self.call_indices: dict[cst.Call, int] = {}
         self.scope_indices: dict[cst.CSTNode, int] = {}
         self.statement_span = Span(0, 0)
@@ -34,9 +34,6 @@ class Context:
         self._stack: list[tuple[int, int]] = []
         self.scope = self.new_scope(ScopeKind.MODULE, "<module>", Span(0, facts.length), Span(0, 0))
         self.block = self.facts.scopes[0].body_block
-
-    def span(self, node: cst.CSTNode) -> Span:
-        return self.positions.span(node)
 
     def next_order(self) -> int:
         """The place of the next fact in the file's evaluation order."""

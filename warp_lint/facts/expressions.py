@@ -97,17 +97,13 @@ def _number(node: cst.Integer | cst.Float, _context: Context) -> Expression:
 
 
 def _string(node: cst.SimpleString | cst.ConcatenatedString, context: Context) -> Expression:
-    if isinstance(node, cst.ConcatenatedString):
-        left, right = expression(node.left, context), expression(node.right, context)
-        match left, right:
-            case Constant(value=str(first)), Constant(value=str(second)):
-                return Constant(first + second)
-            case _:
-                return FormattedString((left, right))
     try:
         value = node.evaluated_value
     except (SyntaxError, ValueError):
         return Opaque()
+    if value is None:  # a formatted string among those in a row
+        assert isinstance(node, cst.ConcatenatedString)
+        return FormattedString((expression(node.left, context), expression(node.right, context)))
     if isinstance(value, str) and len(value) <= _LONGEST_STRING and _is_encodable(value):
         return Constant(value)
     return Opaque()

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import libcst
+
+from warp_lint.facts.building import build
 from warp_lint.facts.context import Context
 from warp_lint.facts.parsing import parse
+from warp_lint.facts.places import SpanOf
 from warp_lint.facts.positions import measure
 from warp_lint.facts.records import FileFacts
 from warp_lint.facts.visitors import all_visitors
@@ -16,8 +20,13 @@ def extract(source: Source) -> FileFacts:
 
     Raises `warp_lint.facts.parsing.ParseFailure` when the file is not Python that LibCST can read.
     """
-    module = parse(source.text)
+    module, span = build(source) or parsed(source)
     facts = FileFacts(path=source.path, line_starts=list(source.line_starts), length=len(source.text))
-    context = Context(facts, measure(module, source.text))
-    walk(module, all_visitors(context))
+    walk(module, all_visitors(Context(facts, span)))
     return facts
+
+
+def parsed(source: Source) -> tuple[libcst.Module, SpanOf]:
+    """The tree of a file as LibCST's parser makes it, and the places of its nodes; raises as `extract`."""
+    module = parse(source.text)
+    return module, measure(module, source.text).span

@@ -149,7 +149,8 @@ class BlocksVisitor(HostVisitor):
         context = self.context
         group = context.new_group()
         self._expect(node.body, BlockKind.TRY, group, 0)
-        for branch, handler in enumerate(node.handlers, start=1):
+        handlers: Statements[cst.ExceptHandler | cst.ExceptStarHandler] = node.handlers
+        for branch, handler in enumerate(handlers, start=1):
 
             def enter(
                 handler: cst.ExceptHandler | cst.ExceptStarHandler = handler, branch: int = branch

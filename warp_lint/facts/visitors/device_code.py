@@ -148,7 +148,10 @@ class DeviceCodeVisitor(cst.CSTVisitor):
     def _argument(self, node: cst.Arg) -> Argument:
         keyword = node.keyword.value if node.keyword is not None else node.star or None
         return Argument(
-            expression(node.value, self.context), keyword, self.context.span(node), self.context.span(node.value)
+            expression(node.value, self.context),
+            keyword,
+            self.context.span(node),
+            self.context.span(node.value),
         )
 
     def _bind(self, target: cst.CSTNode) -> None:

@@ -119,7 +119,8 @@ class ScopesVisitor(HostVisitor):
     def _decorators(self, decorators: object) -> tuple[Decorator, ...]:
         assert isinstance(decorators, (tuple, list))
         return tuple(
-            Decorator(expression(item.decorator, self.context), self.context.span(item)) for item in decorators
+            Decorator(expression(item.decorator, self.context), self.context.span(item))
+            for item in decorators
         )
 
     def _parameters(self, parameters: cst.Parameters) -> Iterator[Parameter]:
