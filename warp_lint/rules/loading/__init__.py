@@ -1,0 +1,1 @@
+"""Preloading modules, capturing graphs, building ahead of time."""

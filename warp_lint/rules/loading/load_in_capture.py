@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from warp_lint.findings import Finding, Level, Related
+from warp_lint.project import Project
+from warp_lint.project.events import Context, Event
+from warp_lint.project.kernels import ModuleKey
+from warp_lint.rules.base import Rule
+
+
+class LoadInCapture(Rule):
+    """A module is loaded for the first time while a CUDA graph is captured.
+
+    ## What it does
+    Reports launches and loads under `wp.ScopedCapture`, also in functions that are called there, of modules
+    that nothing loads before in the same flow.
+
+    ## Why is this bad
+    Building and loading a module is no part of the graph, but it happens in the middle of its capture: the
+    capture takes as long as the build, and before CUDA 12.3 a module cannot be loaded while one is recorded.
+
+    ## Example
+    ```python
+    with wp.ScopedCapture() as capture:
+        wp.launch(step, dim=n, inputs=[x])
+    ```
+
+    ## Use instead
+    ```python
+    wp.load_module(device="cuda:0")
+    with wp.ScopedCapture() as capture:
+        wp.launch(step, dim=n, inputs=[x])
+    ```
+
+    ## Fix safety
+    There is no fix: where the load belongs depends on what else is captured.
+
+    ## Evidence
+    A graph can be captured only on a machine with a GPU.
+    """
+
+    code = "WRP601"
+    name = "load-in-capture"
+    level = Level.INFO
+    default = False
+
+    def check(self, project: Project) -> Iterator[Finding]:
+        reported = set()
+        for file, _, events, at_import in project.timeline.flows():
+            loaded_at_import = {event.module for event in at_import if event.is_load}
+            for event in events:
+                if not event.is_load or Context.CAPTURE not in event.contexts or event.module is None:
+                    continue
+                key = (event.module, event.location)
+                if key in reported or event.module in loaded_at_import:
+                    continue
+                if project.timeline.load_before(event.module, event, events, file) is None:
+                    reported.add(key)
+                    yield self._finding(event, event.module, project)
+
+    def _finding(self, event: Event, module: ModuleKey, project: Project) -> Finding:
+        name = project.modules[module].name if module in project.modules else "every module"
+        return self.finding(
+            event.location,
+            f'module "{name}" is first loaded while a graph is captured, by {event.description}',
+            related=[Related(f"through {step.name}", step.location) for step in event.steps],
+        )

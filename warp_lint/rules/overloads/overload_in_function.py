@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from warp_lint.findings import Finding, Level, Related
+from warp_lint.project import Project
+from warp_lint.project.events import Event, EventKind
+from warp_lint.project.kernels import ModuleKind
+from warp_lint.project.overloads import Declaration
+from warp_lint.rules.base import Rule
+
+
+class OverloadInFunction(Rule):
+    """An overload is declared in a function after the module was loaded.
+
+    ## What it does
+    Reports `wp.overload` in a function, also in one that it calls, where a load of the kernel's module comes
+    before it in the same flow, and no declaration at module level has the same signature.
+
+    ## Why is this bad
+    A new overload adds an instance to a module that is built already: the next launch builds it again.
+
+    ## Example
+    ```python
+    def run(x):
+        wp.launch(clear, dim=n, inputs=[x])
+        wp.overload(scale, [wp.array(dtype=wp.float64), wp.float64])
+        wp.launch(scale, dim=n, inputs=[x, wp.float64(2.0)])
+    ```
+
+    ## Use instead
+    ```python
+    wp.overload(scale, [wp.array(dtype=wp.float64), wp.float64])
+
+
+    def run(x):
+        wp.launch(clear, dim=n, inputs=[x])
+        wp.launch(scale, dim=n, inputs=[x, wp.float64(2.0)])
+    ```
+
+    ## Fix safety
+    There is no fix: the types may be known only in the function.
+    """
+
+    code = "WRP113"
+    name = "overload-in-function"
+    level = Level.WARNING
+
+    def check(self, project: Project) -> Iterator[Finding]:
+        reported = set()
+        for file, _, events, at_import in project.timeline.flows():
+            for event in events:
+                if event.kind is not EventKind.OVERLOAD or event.location in reported:
+                    continue
+                module = event.module
+                if module is None or module.kind is ModuleKind.UNKNOWN or not self._is_new(event, project):
+                    continue
+                before = [load for load in at_import if load.loads(module)]
+                load = before[0] if before else project.timeline.load_before(module, event, events, file)
+                if load is not None:
+                    reported.add(event.location)
+                    yield self._finding(event, load, project)
+
+    def _is_new(self, event: Event, project: Project) -> bool:
+        """Whether the call stands in a function and adds a signature that none at module level has."""
+        assert event.site is not None
+        assert event.kernel is not None
+        file = project.files[event.site.file]
+        if file.outermost_function_of(project.call(event.site).scope) is None:
+            return False
+        declarations = project.overloads.declared.get(event.kernel, [])
+        here = [item for item in declarations if item.site == event.site]
+        at_top = {item.signature for item in declarations if _is_at_module_level(item)}
+        return not here or any(item.signature is None or item.signature not in at_top for item in here)
+
+    def _finding(self, event: Event, load: Event, project: Project) -> Finding:
+        assert event.site is not None
+        assert event.module is not None
+        facts = project.files[event.site.file].facts
+        steps = (*load.steps, *event.steps)
+        return self.finding(
+            event.location,
+            f'module "{project.modules[event.module].name}" is built again: {event.description} '
+            "comes after it was loaded",
+            suppression_range=facts.location(project.call(event.site).statement_span).range,
+            related=[
+                Related(f"loaded by {load.description}", load.location),
+                *(Related(f"through {step.name}", step.location) for step in steps),
+            ],
+        )
+
+
+def _is_at_module_level(declaration: Declaration) -> bool:
+    return declaration.file.outermost_function_of(declaration.place.scope) is None
