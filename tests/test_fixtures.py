@@ -1,8 +1,8 @@
 """Every fixture fires exactly where it says so. A new rule needs fixtures, and no line here.
 
 A fixture is a Python file, or a directory that holds a small project, in ``fixtures/<CODE>-<name>/``:
-``fires…`` has a marker for each finding, ``silent…`` has none and gives none; ``fixed…`` is what the fix makes of
-``fires…``: it gives none, and keeps the markers as it keeps all comments. Markers::
+``fires…`` has a marker for each finding, ``silent…`` has none and gives none; ``fixed…`` is what the fix
+makes of ``fires…``: it gives none, and keeps the markers as it keeps all comments. Markers::
 
     some_call()  # expect: WRP201
     some_call()  # expect: WRP201, WRP301 -- text that a message must contain
