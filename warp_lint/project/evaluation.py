@@ -15,6 +15,7 @@ from warp_lint.facts import values as fact
 from warp_lint.facts.records import (
     BindingFact,
     BindingKind,
+    BlockKind,
     CallFact,
     ImportFact,
     Parameter,
@@ -1123,18 +1124,12 @@ class Evaluator:
         So names that a loop binds together stay together: ``for kernel, size in ((a, 64), (b, 128))``.
         """
         file = self.files[place.file]
-        loops: list[BindingFact] = []
-        scope = place.scope
-        while True:
-            kind = file.facts.scopes[scope].kind
-            loops += [
-                binding
-                for binding in file.loop_bindings.get(scope, ())
-                if kind is ScopeKind.COMPREHENSION or self._is_around(file, binding, place)
-            ]
-            if kind is not ScopeKind.COMPREHENSION:
-                break
-            scope = file.facts.scopes[scope].parent
+        scope, block = place.scope, place.block
+        loops = self._loops_around(file, block)
+        while file.facts.scopes[scope].kind is ScopeKind.COMPREHENSION:
+            inner = file.loop_bindings.get(scope, [])
+            block, scope = file.facts.scopes[scope].block, file.facts.scopes[scope].parent
+            loops = [*self._loops_around(file, block), *inner, *loops]
         if loops:
             names = {name for expression in expressions for name in self._names_of(expression, file)}
             loops = [loop for loop in loops if names & {name for _, name in target_names(loop.target)}]
@@ -1149,13 +1144,19 @@ class Evaluator:
                     if isinstance(binder.fact, BindingFact) and binder.fact.kind is BindingKind.ASSIGN:
                         yield from names_in(binder.fact.value, file)
 
-    def _is_around(self, file: ProjectFile, binding: BindingFact, place: Place) -> bool:
-        """Whether a place stands in the body of the loop that binds."""
-        return any(
-            fact_.target == binding.target and fact_.parent == binding.block
-            for fact_ in (file.facts.blocks[block] for block in file.block_ancestors(place.block))
-            if fact_.target is not None
-        )
+    def _loops_around(self, file: ProjectFile, block: int) -> list[BindingFact]:
+        """The bindings of the ``for`` loops around a block of the same scope, outermost first."""
+        found: list[BindingFact] = []
+        for outer in reversed(file.block_ancestors(block)):
+            loop = file.facts.blocks[outer]
+            if loop.kind is BlockKind.LOOP and loop.target is not None:
+                # Of the loops that stand beside each other, the last one that begins above its body.
+                found += [
+                    binding
+                    for binding in file.loop_bindings.get(loop.scope, ())
+                    if binding.block == loop.parent and binding.span.start < loop.span.start
+                ][-1:]
+        return found
 
     def _unrolled(
         self, loops: list[BindingFact], file: ProjectFile, environment: Environment
