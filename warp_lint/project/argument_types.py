@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 from warp_lint.facts import values as fact
 from warp_lint.facts.records import BindingFact, BindingKind, CallFact, ImportFact, ScopeKind
 from warp_lint.project.binders import Binder, reaching
-from warp_lint.project.evaluation import Evaluator, Place
+from warp_lint.project.evaluation import Evaluator, Place, names_in
 from warp_lint.project.files import ProjectFile
 from warp_lint.project.values import (
     Class,
@@ -352,7 +352,15 @@ class TypeReader:
         return found
 
     def _evaluate(self, source: Source) -> Values:
-        return self._evaluator.evaluate(source.expression, source.place, source.environment)
+        # Evaluations without an environment are remembered, so it is left out where it does not matter.
+        environment = source.environment if self._is_bound(source) else {}
+        return self._evaluator.evaluate(source.expression, source.place, environment)
+
+    def _is_bound(self, source: Source) -> bool:
+        """Whether an expression reads a name that the environment binds."""
+        bound = {name for names in source.environment.values() for name in names}
+        file = self._evaluator.files[source.place.file]
+        return bool(bound) and any(name in bound for name in names_in(source.expression, file))
 
     def _call(self, source: Source, index: int) -> CallFact:
         return self._evaluator.files[source.place.file].facts.calls[index]

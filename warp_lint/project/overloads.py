@@ -187,13 +187,14 @@ class Overloads:
         expression = _argument(arguments, 0, "kernel")
         if expression is None:
             return None
-        match self._evaluator.evaluate(expression, place, environment):
-            case (Kernel() as kernel,):
-                return kernel
-            case (Function() as function,):
-                return self._stubs.get(function)
-            case _:
-                return None
+        # The first is remembered from turn to turn, and nearly always enough.
+        for known in ({}, environment):
+            match self._evaluator.evaluate(expression, place, known):
+                case (Kernel() as kernel,):
+                    return kernel
+                case (Function() as function,) if function in self._stubs:
+                    return self._stubs[function]
+        return None
 
     def _signature_of(self, kernel: Kernel, types: Source) -> Signature | None:
         """The signature in a list of types, or in a dict that names the open parameters."""
