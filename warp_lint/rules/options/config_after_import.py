@@ -8,7 +8,7 @@ from warp_lint.project import Project
 from warp_lint.project.events import EventKind
 from warp_lint.project.files import ProjectFile
 from warp_lint.project.options import ConfigWrite
-from warp_lint.project.values import DeviceFunction, Kernel, constant
+from warp_lint.project.values import DeviceFunction, Kernel, ParameterValue, Unknown, constant
 from warp_lint.rules.base import Rule
 from warp_lint.warp_api import CONFIG_ATTRIBUTES, ReadTime, WarpName, find
 
@@ -56,6 +56,9 @@ class ConfigAfterImport(Rule):
             attribute = find(CONFIG_ATTRIBUTES, config.name, version)
             if attribute is None or attribute.read is not ReadTime.CREATION or config.kind != "assign":
                 continue
+            is_constant = all(not isinstance(value, Unknown | ParameterValue) for value in config.values)
+            if project.is_test(config.file) or not is_constant:
+                continue  # tests set what they test, and what is not known may be what it was
             is_default = not isinstance(attribute.default, WarpName) and config.values == (
                 constant(attribute.default),
             )
@@ -71,8 +74,10 @@ class ConfigAfterImport(Rule):
         if config.place.scope == 0:
             block, order = config.place.block, config.place.order
         elif file.function_of(config.place.scope) is not None:
-            # A function runs when the file is imported, as a rule.
-            if project.callers.runs_at_import(file.index, file.function_of(config.place.scope) or 0):
+            # A function of a program comes after its definitions; when one of a library runs, and what is
+            # imported after it, is for others to decide.
+            function = file.function_of(config.place.scope) or 0
+            if project.is_library(file) or project.callers.runs_at_import(file.index, function):
                 return None
             block, order = file.facts.scopes[0].body_block, 1 << 60
         else:
