@@ -24,13 +24,14 @@ class Context:
         self.facts = facts
         self.span = span
         """Gives the code points of the text that a node takes."""
-        self.call_indices: dict[cst.Call, int] = {}
-        self.scope_indices: dict[cst.CSTNode, int] = {}
+        # LibCST nodes hash slowly: what is known of a node is found by its id.
+        self.call_indices: dict[int, int] = {}
+        self.scope_indices: dict[int, int] = {}
         self.statement_span = Span(0, 0)
-        self.device_suites: set[cst.CSTNode] = set()
+        self.device_suites: set[int] = set()
         self._order = 0
         self._groups = 0
-        self._expected: dict[cst.CSTNode, Callable[[], tuple[int, int]]] = {}
+        self._expected: dict[int, Callable[[], tuple[int, int]]] = {}
         self._stack: list[tuple[int, int]] = []
         self.scope = self.new_scope(ScopeKind.MODULE, "<module>", Span(0, facts.length), Span(0, 0))
         self.block = self.facts.scopes[0].body_block
@@ -100,10 +101,10 @@ class Context:
 
     def expect_suite(self, suite: cst.BaseSuite, enter: Callable[[], tuple[int, int]]) -> None:
         """Announce a suite; ``enter`` is called on arrival and returns its scope and block."""
-        self._expected[suite] = enter
+        self._expected[id(suite)] = enter
 
     def enter_suite(self, suite: cst.BaseSuite) -> None:
-        enter = self._expected.pop(suite, None)
+        enter = self._expected.pop(id(suite), None)
         self.push(*(enter() if enter is not None else (self.scope, self.block)))
 
     def push(self, scope: int, block: int) -> None:
@@ -122,7 +123,7 @@ class HostVisitor(cst.CSTVisitor):
         self.context = context
 
     def visit_IndentedBlock(self, node: cst.IndentedBlock) -> bool:
-        return node not in self.context.device_suites
+        return id(node) not in self.context.device_suites
 
     def visit_SimpleStatementSuite(self, node: cst.SimpleStatementSuite) -> bool:
-        return node not in self.context.device_suites
+        return id(node) not in self.context.device_suites

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable
 from typing import Any
 
 import libcst as cst
@@ -36,52 +36,43 @@ _LONGEST_STRING = 1000
 def expression(node: cst.BaseExpression, context: Context) -> Expression:
     """The fact for an expression whose calls the walk has already left."""
     builder = _BUILDERS.get(type(node))
-    return builder(node, context) if builder is not None else Opaque(tuple(names_read(node)))
+    return builder(node, context) if builder is not None else Opaque(names_read(node))
 
 
-def names_read(node: cst.CSTNode) -> Iterator[str]:
+def names_read(node: cst.CSTNode) -> tuple[str, ...]:
     """The names that an expression reads, each once, in the order of the text."""
-    return iter(dict.fromkeys(_names(node)))
+    found: dict[str, None] = {}
+    pending: list[Any] = [node]
+    while pending:
+        part = pending.pop()
+        if type(part) is cst.Name:
+            found[part.value] = None
+        elif type(part) is cst.Attribute or type(part) is cst.Arg:
+            pending.append(part.value)
+        elif type(part) is tuple:
+            pending.extend(reversed(part))
+        else:
+            fields = CHILD_FIELDS.get(type(part).__name__, ())
+            pending.extend(getattr(part, field) for field in reversed(fields))
+    return tuple(found)
 
 
-def _names(node: cst.CSTNode) -> Iterator[str]:
-    match node:
-        case cst.Name():
-            yield node.value
-        case cst.Attribute():
-            yield from _names(node.value)
-        case cst.Arg():
-            yield from _names(node.value)
-        case _:
-            for field in CHILD_FIELDS.get(type(node).__name__, ()):
-                value = getattr(node, field)
-                for child in value if isinstance(value, (tuple, list)) else (value,):
-                    if isinstance(child, cst.CSTNode):
-                        yield from _names(child)
-
-
-def dotted_name(node: cst.BaseExpression) -> str:
+def dotted_name(node: cst.CSTNode) -> str:
     """``a.b.c`` for a chain of attributes that begins with a name; empty for anything else."""
+    if type(node) is cst.Name:
+        return node.value
     parts: list[str] = []
-    while isinstance(node, cst.Attribute):
+    while type(node) is cst.Attribute:
         parts.append(node.attr.value)
         node = node.value
-    if not isinstance(node, cst.Name):
+    if type(node) is not cst.Name:
         return ""
     parts.append(node.value)
     return ".".join(reversed(parts))
 
 
 def _name(node: cst.Name, _context: Context) -> Expression:
-    match node.value:
-        case "True":
-            return Constant(True)
-        case "False":
-            return Constant(False)
-        case "None":
-            return Constant(None)
-        case identifier:
-            return Name(identifier)
+    return _NAMED_CONSTANTS.get(node.value) or Name(node.value)
 
 
 def _attribute(node: cst.Attribute, context: Context) -> Expression:
@@ -89,16 +80,19 @@ def _attribute(node: cst.Attribute, context: Context) -> Expression:
 
 
 def _number(node: cst.Integer | cst.Float, _context: Context) -> Expression:
-    value = ast.literal_eval(node.value)
-    # Records are stored as JSON, whose readers agree only on 64 bits.
-    if isinstance(value, int) and value.bit_length() > 63:
+    if type(node) is cst.Float:
+        return Constant(float(node.value))
+    try:
+        value = int(node.value, base=0)
+    except ValueError:  # thousands of digits
         return Opaque()
-    return Constant(value)
+    # Records are stored as JSON, whose readers agree only on 64 bits.
+    return Constant(value) if value.bit_length() <= 63 else Opaque()
 
 
 def _string(node: cst.SimpleString | cst.ConcatenatedString, context: Context) -> Expression:
     try:
-        value = node.evaluated_value
+        value = _plain_text(node) or node.evaluated_value
     except (SyntaxError, ValueError):
         return Opaque()
     if value is None:  # a formatted string among those in a row
@@ -107,6 +101,17 @@ def _string(node: cst.SimpleString | cst.ConcatenatedString, context: Context) -
     if isinstance(value, str) and len(value) <= _LONGEST_STRING and _is_encodable(value):
         return Constant(value)
     return Opaque()
+
+
+def _plain_text(node: cst.SimpleString | cst.ConcatenatedString) -> str:
+    """The text of a literal in which it stands as it is, as in most: to evaluate one is to compile it."""
+    if type(node) is cst.SimpleString and node.value.isascii() and not _NOT_PLAIN.search(node.value):
+        return node.value[1:-1]
+    return ""
+
+
+_NOT_PLAIN = re.compile(r"^[^'\"]|^(?:\"\"|'')|[\\\r]")
+"""A prefix, three quotes, or something that does not mean itself."""
 
 
 def _is_encodable(value: str) -> bool:
@@ -130,8 +135,8 @@ def _formatted_string(node: cst.FormattedString, context: Context) -> Expression
 
 
 def _call(node: cst.Call, context: Context) -> Expression:
-    index = context.call_indices.get(node)
-    return CallReference(index) if index is not None else Opaque(tuple(names_read(node)))
+    index = context.call_indices.get(id(node))
+    return CallReference(index) if index is not None else Opaque(names_read(node))
 
 
 def _subscript(node: cst.Subscript, context: Context) -> Expression:
@@ -148,7 +153,7 @@ def _slice_item(node: cst.BaseSlice, context: Context) -> Expression:
     if isinstance(node, cst.Index):
         item = expression(node.value, context)
         return Starred(item) if node.star else item
-    return Opaque(tuple(names_read(node)))
+    return Opaque(names_read(node))
 
 
 def _sequence(node: cst.Tuple | cst.List | cst.Set, context: Context) -> Expression:
@@ -197,21 +202,21 @@ def _unary(node: cst.UnaryOperation, context: Context) -> Expression:
 
 def _comparison(node: cst.Comparison, context: Context) -> Expression:
     if len(node.comparisons) != 1:
-        return Opaque(tuple(names_read(node)))
+        return Opaque(names_read(node))
     target = node.comparisons[0]
     operator = _OPERATORS[type(target.operator)]
     return Operation(operator, (expression(node.left, context), expression(target.comparator, context)))
 
 
 def _lambda(node: cst.Lambda, context: Context) -> Expression:
-    scope = context.scope_indices.get(node)
-    return Lambda(scope) if scope is not None else Opaque(tuple(names_read(node)))
+    scope = context.scope_indices.get(id(node))
+    return Lambda(scope) if scope is not None else Opaque(names_read(node))
 
 
 def _comprehension(node: cst.BaseComp, context: Context) -> Expression:
-    scope = context.scope_indices.get(node)
+    scope = context.scope_indices.get(id(node))
     if scope is None:
-        return Opaque(tuple(names_read(node)))
+        return Opaque(names_read(node))
     element: Expression
     if isinstance(node, cst.DictComp):
         element = Sequence("tuple", (expression(node.key, context), expression(node.value, context)))
@@ -228,6 +233,8 @@ def _named(node: cst.NamedExpr, context: Context) -> Expression:
 def _awaited(node: cst.Await, context: Context) -> Expression:
     return expression(node.expression, context)
 
+
+_NAMED_CONSTANTS = {"True": Constant(True), "False": Constant(False), "None": Constant(None)}
 
 _OPERATORS: dict[type[cst.CSTNode], str] = {
     cst.Add: "+",

@@ -58,13 +58,12 @@ class BindingsVisitor(HostVisitor):
     def _record(
         self,
         kind: BindingKind,
-        target: cst.CSTNode,
+        target: cst.BaseExpression,
         value: cst.BaseExpression | None,
         statement: cst.CSTNode,
         *,
         operator: str = "",
     ) -> None:
-        assert isinstance(target, cst.BaseExpression)
         context = self.context
         span = context.span(statement)
         context.facts.bindings.append(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence as Statements
+from typing import Any
 
 import libcst as cst
 
@@ -19,7 +21,9 @@ class BlocksVisitor(HostVisitor):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._elifs: set[cst.If] = set()
+        self._elifs: set[int] = set()
+        self._leaves: dict[int, str] = {}
+        """How control leaves each suite that the walk has left."""
 
     def visit_IndentedBlock(self, node: cst.IndentedBlock) -> bool:
         self.context.enter_suite(node)
@@ -41,7 +45,7 @@ class BlocksVisitor(HostVisitor):
 
     def visit_If(self, node: cst.If) -> None:
         self._header(node, node.body)
-        if node not in self._elifs:
+        if id(node) not in self._elifs:
             self._expect_branches(node)
 
     def visit_For(self, node: cst.For) -> None:
@@ -142,7 +146,7 @@ class BlocksVisitor(HostVisitor):
             rest = rest.orelse if isinstance(rest, cst.If) else None
             if isinstance(rest, cst.If):
                 # An elif is an If of its own in the tree: it must not open a group again.
-                self._elifs.add(rest)
+                self._elifs.add(id(rest))
             branch += 1
 
     def _expect_try(self, node: cst.Try | cst.TryStar) -> None:
@@ -187,53 +191,59 @@ class BlocksVisitor(HostVisitor):
         self.context.statement_span = Span(self.context.span(node).start, self.context.span(body).start)
 
     def _leave(self, suite: cst.IndentedBlock | cst.SimpleStatementSuite) -> None:
-        if suite not in self.context.device_suites:
-            self.context.facts.blocks[self.context.block].leaves = leaves(suite.body, self.context)
+        if id(suite) not in self.context.device_suites:
+            how = self._leaves[id(suite)] = self._way_out(suite.body)
+            self.context.facts.blocks[self.context.block].leaves = how
         self.context.pop()
 
+    def _way_out(self, statements: Statements[cst.BaseStatement] | Statements[cst.BaseSmallStatement]) -> str:
+        """How control leaves before the end of statements whose own suites have been left: ``return``,
+        ``raise``, ``continue``, ``break`` or ``exit``; empty when the end may be reached."""
+        for statement in reversed(statements):
+            way_out = _WAYS_OUT.get(type(statement))
+            how = way_out(self, statement) if way_out is not None else ""
+            if how:
+                return how
+        return ""
 
-def leaves(
-    statements: Statements[cst.BaseStatement] | Statements[cst.BaseSmallStatement], context: Context
-) -> str:
-    """How control leaves before the end of the statements: ``return``, ``raise``, ``continue``, ``break`` or
-    ``exit``; empty when the end may be reached."""
-    for statement in reversed(statements):
-        match statement:
-            case cst.SimpleStatementLine():
-                how = leaves(statement.body, context)
-            case cst.Return():
-                how = "return"
-            case cst.Raise():
-                how = "raise"
-            case cst.Continue():
-                how = "continue"
-            case cst.Break():
-                how = "break"
-            case cst.Expr(value=cst.Call(func=function)) if dotted_name(function) in _EXITS:
-                how = "exit"
-            case cst.If():
-                how = _leaves_if(statement, context)
-            case cst.With():
-                how = leaves(statement.body.body, context)
-            case cst.Try(finalbody=cst.Finally(body=body)) if leaves(body.body, context):
-                how = leaves(body.body, context)
-            case cst.Try(orelse=None):
-                ways = [leaves(statement.body.body, context)]
-                ways += [leaves(handler.body.body, context) for handler in statement.handlers]
-                how = ways[0] if all(ways) else ""
-            case _:
-                how = ""
-        if how:
-            return how
-    return ""
+    def _out_of_line(self, node: cst.SimpleStatementLine) -> str:
+        return self._way_out(node.body)
+
+    def _out_of_expression(self, node: cst.Expr) -> str:
+        value = node.value
+        return "exit" if type(value) is cst.Call and dotted_name(value.func) in _EXITS else ""
+
+    def _out_of_if(self, node: cst.If) -> str:
+        ways = []
+        rest: cst.If | cst.Else | None = node
+        while isinstance(rest, cst.If):
+            ways.append(self._leaves[id(rest.body)])
+            rest = rest.orelse
+        if rest is None:
+            return ""
+        ways.append(self._leaves[id(rest.body)])
+        return ways[0] if all(ways) else ""
+
+    def _out_of_with(self, node: cst.With) -> str:
+        return self._leaves[id(node.body)]
+
+    def _out_of_try(self, node: cst.Try) -> str:
+        finally_leaves = self._leaves[id(node.finalbody.body)] if node.finalbody is not None else ""
+        if finally_leaves or node.orelse is not None:
+            return finally_leaves
+        suites = [node.body, *(handler.body for handler in node.handlers)]
+        ways = [self._leaves[id(suite)] for suite in suites]
+        return ways[0] if all(ways) else ""
 
 
-def _leaves_if(statement: cst.If, context: Context) -> str:
-    ways: list[str] = []
-    rest: cst.If | cst.Else | None = statement
-    while rest is not None:
-        ways.append(leaves(rest.body.body, context))
-        if isinstance(rest, cst.Else):
-            return ways[0] if all(ways) else ""
-        rest = rest.orelse
-    return ""
+_WAYS_OUT: dict[type[cst.CSTNode], Callable[[BlocksVisitor, Any], str]] = {
+    cst.SimpleStatementLine: BlocksVisitor._out_of_line,
+    cst.Return: lambda _, __: "return",
+    cst.Raise: lambda _, __: "raise",
+    cst.Continue: lambda _, __: "continue",
+    cst.Break: lambda _, __: "break",
+    cst.Expr: BlocksVisitor._out_of_expression,
+    cst.If: BlocksVisitor._out_of_if,
+    cst.With: BlocksVisitor._out_of_with,
+    cst.Try: BlocksVisitor._out_of_try,
+}

@@ -14,28 +14,27 @@ class CallsVisitor(HostVisitor):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._contexts: dict[cst.CSTNode, str] = {}
+        self._contexts: dict[int, str] = {}
 
     def visit_Expr(self, node: cst.Expr) -> None:
-        self._contexts[node.value] = "statement"
+        self._contexts[id(node.value)] = "statement"
 
     def visit_Return(self, node: cst.Return) -> None:
-        if node.value is not None:
-            self._contexts[node.value] = "return"
+        self._contexts[id(node.value)] = "return"
 
     def visit_Await(self, node: cst.Await) -> None:
-        self._contexts[node.expression] = "await"
+        self._contexts[id(node.expression)] = "await"
 
     def visit_WithItem(self, node: cst.WithItem) -> None:
-        self._contexts[node.item] = "with"
+        self._contexts[id(node.item)] = "with"
 
     def visit_Decorator(self, node: cst.Decorator) -> None:
         self.context.statement_span = self.context.span(node)
-        self._contexts[node.decorator] = "decorator"
+        self._contexts[id(node.decorator)] = "decorator"
 
     def leave_Call(self, original_node: cst.Call) -> None:
         context = self.context
-        context.call_indices[original_node] = len(context.facts.calls)
+        context.call_indices[id(original_node)] = len(context.facts.calls)
         context.facts.calls.append(
             CallFact(
                 function=expression(original_node.func, context),
@@ -46,7 +45,7 @@ class CallsVisitor(HostVisitor):
                 scope=context.scope,
                 block=context.block,
                 order=context.next_order(),
-                context=self._contexts.pop(original_node, ""),
+                context=self._contexts.pop(id(original_node), ""),
             )
         )
 

@@ -7,7 +7,7 @@ import libcst as cst
 from warp_lint.facts.context import Context
 from warp_lint.facts.expressions import dotted_name, expression
 from warp_lint.facts.records import Argument, DeviceCall, DeviceCode, DeviceLoop
-from warp_lint.facts.values import Attribute, Expression, Name
+from warp_lint.facts.walk import walk
 
 _DEVICE_DECORATORS = frozenset({"kernel", "func", "func_native", "func_grad", "func_replay"})
 
@@ -26,65 +26,90 @@ class _Body:
 
 
 class DeviceCodeVisitor(cst.CSTVisitor):
-    """Summarises the functions that look like device code, and tells the host visitors to leave the bodies of
-    those that surely are alone."""
+    """Finds the functions that look like device code and tells the host visitors to leave the bodies of those
+    that surely are alone. Summarises them all when the file has been walked: then what they call is known."""
 
     def __init__(self, context: Context) -> None:
         super().__init__()
         self.context = context
-        self._bodies: list[_Body] = []
-        self._not_read: set[cst.CSTNode] = set()
+        self._found: set[int] = set()
+        self._outermost: list[cst.FunctionDef] = []
+        self._around: list[cst.FunctionDef] = []
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
         last_parts = [_last_part(decorator.decorator) for decorator in node.decorators]
         if any(part in _DEVICE_DECORATORS for part in last_parts):
-            self.context.device_suites.add(node.body)
+            self.context.device_suites.add(id(node.body))
         elif not any("kernel" in part or "func" in part for part in last_parts) and not _takes_arrays(node):
             return
-        self._bodies.append(_Body(node))
+        self._found.add(id(node))
+        if not self._around:
+            self._outermost.append(node)
+        self._around.append(node)
 
     def leave_FunctionDef(self, original_node: cst.FunctionDef) -> None:
-        if not self._bodies or self._bodies[-1].node is not original_node:
+        if self._around and self._around[-1] is original_node:
+            self._around.pop()
+
+    def visit_IndentedBlock(self, node: cst.IndentedBlock) -> bool:
+        return id(node) not in self.context.device_suites
+
+    def visit_SimpleStatementSuite(self, node: cst.SimpleStatementSuite) -> bool:
+        return id(node) not in self.context.device_suites
+
+    def leave_Module(self, original_node: cst.Module) -> None:  # noqa: ARG002 (LibCST's name)
+        walk(cst.Module(tuple(self._outermost)), [_SummaryVisitor(self.context, self._found)])
+
+
+class _SummaryVisitor(cst.CSTVisitor):
+    """Summarises functions that are device code: ``functions`` are their ids."""
+
+    def __init__(self, context: Context, functions: set[int]) -> None:
+        super().__init__()
+        self.context = context
+        self._functions = functions
+        self._bodies: list[_Body] = []
+        self._not_read: set[int] = set()
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
+        if id(node) in self._functions:
+            self._bodies.append(_Body(node))
+            self._not_read.add(id(node.name))
+
+    def leave_FunctionDef(self, original_node: cst.FunctionDef) -> None:
+        if self._bodies[-1].node is not original_node:
             return
         body = self._bodies.pop()
-        scope = self.context.scope_indices.get(original_node)
         names = [name for name in body.names if name not in body.bound]
-        if scope is not None:
-            self.context.facts.device_code.append(
-                DeviceCode(
-                    scope=scope,
-                    names=tuple(names),
-                    calls=tuple(body.calls),
-                    loops=tuple(body.loops),
-                    statements=body.statements,
-                )
+        self.context.facts.device_code.append(
+            DeviceCode(
+                scope=self.context.scope_indices[id(original_node)],
+                names=tuple(names),
+                calls=tuple(body.calls),
+                loops=tuple(body.loops),
+                statements=body.statements,
             )
+        )
         if self._bodies:
             # What an inner function reads from outside, the function around it reads as well.
             self._bodies[-1].names.update(dict.fromkeys(names))
             self._bodies[-1].bound.add(original_node.name.value)
 
     def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> None:
-        if self._bodies:
-            self._bodies[-1].statements += len(node.body)
+        self._bodies[-1].statements += len(node.body)
 
     def visit_Attribute(self, node: cst.Attribute) -> None:
-        if self._bodies:
-            self._not_read.add(node.attr)
+        self._not_read.add(id(node.attr))
 
     def visit_Arg(self, node: cst.Arg) -> None:
-        if self._bodies and node.keyword is not None:
-            self._not_read.add(node.keyword)
+        self._not_read.add(id(node.keyword))
 
     def visit_Param(self, node: cst.Param) -> None:
-        if self._bodies:
-            self._not_read.add(node.name)
+        self._not_read.add(id(node.name))
 
     def visit_Name(self, node: cst.Name) -> None:
-        if self._bodies and node not in self._not_read:
-            body = self._bodies[-1]
-            if node is not body.node.name:
-                body.names.setdefault(node.value)
+        if id(node) not in self._not_read:
+            self._bodies[-1].names.setdefault(node.value)
 
     def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
         self._bind(node.target)
@@ -100,34 +125,35 @@ class DeviceCodeVisitor(cst.CSTVisitor):
 
     def visit_For(self, node: cst.For) -> None:
         self._bind(node.target)
-        match node.iter:
-            case cst.Call(func=cst.Name(value="range"), args=arguments) if self._bodies:
-                body = self._bodies[-1]
-                parent = body.loop_stack[-1] if body.loop_stack else -1
-                body.loop_stack.append(len(body.loops))
-                body.loops.append(
-                    DeviceLoop(
-                        arguments=tuple(expression(argument.value, self.context) for argument in arguments),
-                        target=dotted_name(node.target),
-                        span=self.context.span(node),
-                        parent=parent,
-                        statements=body.statements,
-                    )
-                )
+        if not _counts(node):
+            return
+        body = self._bodies[-1]
+        parent = body.loop_stack[-1] if body.loop_stack else -1
+        body.loop_stack.append(len(body.loops))
+        body.loops.append(
+            DeviceLoop(
+                arguments=tuple(
+                    expression(argument.value, self.context)
+                    for argument in cst.ensure_type(node.iter, cst.Call).args
+                ),
+                target=dotted_name(node.target),
+                span=self.context.span(node),
+                parent=parent,
+                statements=body.statements,
+            )
+        )
 
     def leave_For(self, original_node: cst.For) -> None:
-        match original_node.iter:
-            case cst.Call(func=cst.Name(value="range")) if self._bodies:
-                body = self._bodies[-1]
-                index = body.loop_stack.pop()
-                loop = body.loops[index]
-                body.loops[index] = DeviceLoop(
-                    loop.arguments, loop.target, loop.span, loop.parent, body.statements - loop.statements
-                )
+        if not _counts(original_node):
+            return
+        body = self._bodies[-1]
+        index = body.loop_stack.pop()
+        loop = body.loops[index]
+        body.loops[index] = DeviceLoop(
+            loop.arguments, loop.target, loop.span, loop.parent, body.statements - loop.statements
+        )
 
     def leave_Call(self, original_node: cst.Call) -> None:
-        if not self._bodies:
-            return
         function = dotted_name(original_node.func)
         if not function:
             return
@@ -135,10 +161,10 @@ class DeviceCodeVisitor(cst.CSTVisitor):
         last_part = function.rpartition(".")[2]
         arguments: tuple[Argument, ...] = ()
         if last_part == "static" or last_part.startswith("tile_"):
-            arguments = tuple(self._argument(argument) for argument in original_node.args)
+            arguments = tuple(map(self._argument, original_node.args))
         body.calls.append(
             DeviceCall(
-                function=_reference(function),
+                function=expression(original_node.func, self.context),
                 arguments=arguments,
                 span=self.context.span(original_node),
                 loop=body.loop_stack[-1] if body.loop_stack else -1,
@@ -155,22 +181,16 @@ class DeviceCodeVisitor(cst.CSTVisitor):
         )
 
     def _bind(self, target: cst.CSTNode) -> None:
-        if not self._bodies:
-            return
-        match target:
-            case cst.Name():
-                self._bodies[-1].bound.add(target.value)
-            case cst.Tuple() | cst.List():
-                for element in target.elements:
-                    self._bind(element.value)
+        if type(target) is cst.Name:
+            self._bodies[-1].bound.add(target.value)
+        elif isinstance(target, (cst.Tuple, cst.List)):
+            for element in target.elements:
+                self._bind(element.value)
 
 
-def _reference(dotted: str) -> Expression:
-    first, *rest = dotted.split(".")
-    reference: Expression = Name(first)
-    for attribute in rest:
-        reference = Attribute(reference, attribute)
-    return reference
+def _counts(loop: cst.For) -> bool:
+    """Whether a loop goes over a ``range``."""
+    return type(loop.iter) is cst.Call and dotted_name(loop.iter.func) == "range"
 
 
 def _last_part(decorator: cst.BaseExpression) -> str:

@@ -27,14 +27,14 @@ class ReturnsVisitor(HostVisitor):
 
     def leave_Lambda(self, original_node: cst.Lambda) -> None:
         context = self.context
-        scope = context.facts.scopes[context.scope_indices[original_node]]
+        scope = context.scope_indices[id(original_node)]
         context.facts.returns.append(
             ReturnFact(
                 kind="return",
                 value=expression(original_node.body, context),
                 span=context.span(original_node.body),
-                scope=context.scope_indices[original_node],
-                block=scope.body_block,
+                scope=scope,
+                block=context.facts.scopes[scope].body_block,
                 order=context.next_order(),
             )
         )

@@ -23,10 +23,10 @@ class ScopesVisitor(HostVisitor):
             Span(start, context.span(node).end),
             context.span(node.name),
         )
-        context.scope_indices[node] = scope
+        context.scope_indices[id(node)] = scope
         fact = context.facts.scopes[scope]
         fact.is_async = node.asynchronous is not None
-        fact.docstring = node.get_docstring() is not None
+        fact.docstring = _has_docstring(node.body)
         fact.header_span = Span(start, context.span(node.body).start)
 
         def enter() -> tuple[int, int]:
@@ -47,7 +47,7 @@ class ScopesVisitor(HostVisitor):
             Span(start, context.span(node).end),
             context.span(node.name),
         )
-        context.scope_indices[node] = scope
+        context.scope_indices[id(node)] = scope
         fact = context.facts.scopes[scope]
         fact.header_span = Span(start, context.span(node.body).start)
 
@@ -63,11 +63,11 @@ class ScopesVisitor(HostVisitor):
         context = self.context
         span = context.span(node)
         scope = context.new_scope(ScopeKind.LAMBDA, "<lambda>", span, span)
-        context.scope_indices[node] = scope
+        context.scope_indices[id(node)] = scope
         context.push(scope, context.facts.scopes[scope].body_block)
 
     def leave_Lambda(self, original_node: cst.Lambda) -> None:
-        scope = self.context.scope_indices[original_node]
+        scope = self.context.scope_indices[id(original_node)]
         self.context.facts.scopes[scope].parameters = tuple(self._parameters(original_node.params))
         self.context.pop()
 
@@ -107,7 +107,7 @@ class ScopesVisitor(HostVisitor):
         context = self.context
         span = context.span(node)
         scope = context.new_scope(ScopeKind.COMPREHENSION, "<comprehension>", span, span)
-        context.scope_indices[node] = scope
+        context.scope_indices[id(node)] = scope
         body_block = context.facts.scopes[scope].body_block
         context.facts.blocks[body_block].kind = BlockKind.LOOP
         context.push(scope, body_block)
@@ -142,6 +142,19 @@ class ScopesVisitor(HostVisitor):
                         expression(annotation.annotation, self.context) if annotation is not None else None
                     ),
                 )
+
+
+def _has_docstring(body: cst.BaseSuite) -> bool:
+    statement = body.body[0]
+    if isinstance(body, cst.IndentedBlock) and isinstance(statement, cst.SimpleStatementLine):
+        statement = statement.body[0]
+    match statement:
+        case cst.Expr(value=cst.SimpleString() as string):
+            return "b" not in string.prefix
+        case cst.Expr(value=cst.ConcatenatedString() as strings):
+            return isinstance(strings.evaluated_value, str)
+        case _:
+            return False
 
 
 def _star(node: object) -> tuple[cst.Param, ...]:
