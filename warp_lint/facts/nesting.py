@@ -25,15 +25,11 @@ _PATTERN_BRACKET = LIMIT // 6
 """In ``case`` and ``del``, where it is not the stack that runs out but the time."""
 
 
-def _tokens(boundaries: str, tokens: str) -> re.Pattern[str]:
-    """Matches what stands before one token, and the token; outside tokens there are no boundaries."""
-    return re.compile(rf"(?P<segment>[^{boundaries}]*)(?:{tokens})", re.VERBOSE | re.DOTALL)
-
-
 def _code(boundaries: str = "", closers: str = "", tokens: str = "(?!)") -> re.Pattern[str]:
-    return _tokens(
-        rf"()\[\]{{}}\"'\#\\{boundaries}",
-        rf"""
+    """Matches a segment of code and the token after it; a segment has no token and no boundary in it."""
+    plain = rf"[^()\[\]{{}}\"'\#\\l{boundaries}]*"
+    return re.compile(
+        rf"""(?P<segment>{plain}(?:(?:l(?!ambda(?!\w))|(?<=\w)l){plain})*)(?:
             (?P<open>[(\[{{])
           | (?P<close>[)\]}}{closers}])
           | (?P<string>
@@ -42,8 +38,10 @@ def _code(boundaries: str = "", closers: str = "", tokens: str = "(?!)") -> re.P
             )
           | (?P<comment>\#[^\r\n]*)
           | (?P<continuation>\\(?:\r\n?|\n)?)
+          | (?P<lambda>lambda)
           | {tokens}
-        """,
+        )""",
+        re.VERBOSE | re.DOTALL,
     )
 
 
@@ -71,9 +69,9 @@ _IN_TEXT = {quote: _text(quote) for quote in ('"', "'", '"' * 3, "'" * 3)}
 """Of a formatted string, outside its fields."""
 
 _LINK = re.compile(r"[^\w\s]|\s\w")
-_LAMBDA_WORD = re.compile(r"(?<!\w)lambda(?!\w)")
 _DEL_WORD = re.compile(r"(?<!\w)del(?!\w)")
 _CASE_START = re.compile(r"case(?=\s*[(\[{*'\"-]|\s+\w)")
+_PREFIX_ENDS = frozenset("fFtTrR")
 _FORMATTED = re.compile(r"(?<!\w)(?:[fFtT][rR]?|[rR][fFtT])\Z")
 
 
@@ -107,10 +105,6 @@ def _deepest(text: str, weigh: Callable[[str], int]) -> tuple[int, int]:
         position = match.end()
         segment = match[1]
         token = match.lastgroup
-        if "lambda" in segment and (word := _LAMBDA_WORD.search(segment)):
-            position = match.start() + word.end()
-            segment = segment[: word.start()]
-            token = "lambda"
         if "," in segment:
             first, *between, last = segment.split(",")
             widest = max(widest, own + weigh(first) + inner, *map(weigh, between))
@@ -141,7 +135,8 @@ def _deepest(text: str, weigh: Callable[[str], int]) -> tuple[int, int]:
                 own = inner = widest = 0
                 pattern = _IN_TEXT[quote]
         elif token == "field":
-            frames.append((pattern, bracket, own, inner, widest))
+            # The fields before it are to this one what elements before a comma are.
+            frames.append((pattern, bracket, 0, 0, max(widest, own + inner)))
             own = inner = widest = 0
             pattern = _IN_FIELD
         elif token == "format":
@@ -182,6 +177,3 @@ def _indent(levels: list[tuple[int, int]], line_break: str, text: str, statement
         levels[-1] = (width, levels[-1][1] + 1)
     elif not text.startswith("else", statement):
         levels[-1] = (width, levels[-2][1] + _INDENTATION)
-
-
-_PREFIX_ENDS = frozenset("fFtTrR")

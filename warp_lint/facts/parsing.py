@@ -51,8 +51,8 @@ def parse(text: str) -> libcst.Module:
         raise ParseFailure.at(place, text, TOO_DEEP)
     try:
         return libcst.parse_module(text)
-    except libcst.ParserSyntaxError as error:
-        raise _syntax_failure(text, error) from error
+    except (libcst.ParserSyntaxError, libcst.CSTValidationError) as error:
+        raise _refusal(text, error) from error
     except UnicodeEncodeError as error:
         raise ParseFailure.at(error.start, text, "source code cannot contain lone surrogates") from error
     except RecursionError as error:
@@ -60,20 +60,22 @@ def parse(text: str) -> libcst.Module:
     except BaseException as error:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise  # Ctrl-C and the like; a panic of the native parser is no Exception either
-        raise ParseFailure(f"cannot be parsed: {error}") from error
+        raise ParseFailure(f"LibCST fails: {error!r}") from error
 
 
-def _syntax_failure(text: str, error: libcst.ParserSyntaxError) -> ParseFailure:
+def _refusal(text: str, error: Exception) -> ParseFailure:
     """Say it in CPython's words where CPython refuses the text too: they are known, and tell more."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ast.parse(text)
     except SyntaxError as refusal:
-        return ParseFailure(refusal.msg, refusal.lineno or 1, refusal.offset or 1)
+        return ParseFailure(refusal.msg, refusal.lineno or 1, max(refusal.offset or 1, 1))
     except (ValueError, MemoryError, RecursionError):
-        pass
+        message = "invalid syntax"
+    else:
+        message = "LibCST cannot parse this, though it is valid syntax"
     # The parser tells the place in its message alone, the tokenizer not at all.
-    place = re.search(r"error at (\d+):(\d+)", error.message)
+    place = re.search(r"error at (\d+):(\d+)", str(error))
     line, column = (int(number) for number in place.groups()) if place else (1, 1)
-    return ParseFailure("invalid syntax", line, max(column, 1))
+    return ParseFailure(message, line, max(column, 1))

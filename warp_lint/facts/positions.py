@@ -16,17 +16,17 @@ from warp_lint.facts.parsing import TOO_DEEP, ParseFailure
 from warp_lint.facts.records import Span
 
 _DROPPED = frozenset(" \t\f\\\r\n")
-"""What LibCST may leave out of a tree: form feeds and continued blank lines before a statement, and a
-carriage return at the end of the file."""
+"""What LibCST may leave out of a tree: form feeds and continued blank lines before a statement; a carriage
+return and some blank lines at the end of the file."""
 
 
 class Positions:
     """The spans of the nodes of one tree.
 
-    A span covers what Python's grammar calls the node, without blanks and comments around it. Not in it are
-    the parentheses around an expression (those of a tuple or generator neither), the decorators of a
-    definition, and the comma or semicolon after an item. A statement that holds a block ends with the last
-    statement of the block.
+    A span leaves out blanks and comments around the node, the parentheses around an expression (those of a
+    tuple or generator too), the decorators of a definition, the annotation and default of a parameter, and
+    the comma or semicolon after an item. A statement that holds a block ends with the last statement of the
+    block.
     """
 
     def __init__(

@@ -229,7 +229,7 @@ class _Plans(dict[type, _Plan]):
         fields = CHILD_FIELDS.get(name)
         children: Callable[[libcst.CSTNode], Any] | None
         if fields is None:  # a class of a newer LibCST
-            children = attrgetter("children")
+            children = _children
         elif not fields:
             children = None
         elif any(f"{hook}_{name}_{field}" in self._names for hook in ("visit", "leave") for field in fields):
@@ -266,6 +266,11 @@ class _Plans(dict[type, _Plan]):
             for visitor in self._visitors
             if name in _method_names(type(visitor))
         )
+
+
+def _children(node: libcst.CSTNode) -> tuple[libcst.CSTNode, ...]:
+    """What is below a node of any class; slow, since LibCST visits the node to find out."""
+    return tuple(node.children)
 
 
 @cache
