@@ -136,6 +136,7 @@ class Evaluator:
         self._kernel_decorators = frozenset(kernel_decorators)
         self._memory: dict[tuple[int, int, int], Values] = {}
         self._definitions: dict[tuple[int, int], Values] = {}
+        self._callees: dict[tuple[int, int], Values] = {}
         self._called: dict[tuple[Function, Arguments], Values] = {}
         self._call_depth = 0
         self._dependent: dict[tuple[int, int], bool] = {}
@@ -155,8 +156,13 @@ class Evaluator:
 
     def callee(self, file: int, index: int) -> Values:
         """What a call calls."""
-        call = self.files[file].facts.calls[index]
-        return self.evaluate(call.function, self.place_of(file, call), {})
+        found = self._callees.get((file, index))
+        if found is None:
+            call = self.files[file].facts.calls[index]
+            found = self.evaluate(call.function, self.place_of(file, call), {})
+            if self._depth == 0:
+                self._callees[file, index] = found
+        return found
 
     # Names
 
@@ -922,7 +928,8 @@ class Evaluator:
                     for value in first
                 )
             case "warp.overload":
-                return tuple(value for value in first or () if isinstance(value, Kernel)) or (UNKNOWN,)
+                kernels = [kernel for value in first or () for kernel in self._overloaded(value)]
+                return distinct(kernels) or (UNKNOWN,)
             case "warp.get_module_options":
                 return self._options_of(first, place)
             case "warp.get_module" | "warp.Module":
@@ -970,6 +977,18 @@ class Evaluator:
                 return (OptionsOf(None),)
             return (OptionsOf(ModuleOf(None, self.files[module[0].file].dotted_name)),)
         return (UNKNOWN,)
+
+    def _overloaded(self, value: Value) -> Iterator[Value]:
+        """The kernel that ``wp.overload`` is given, or the one above of the same name as the stub under it."""
+        match value:
+            case Kernel():
+                yield value
+            case Function(file=file, scope=stub):
+                scope = self.files[file].facts.scopes[stub]
+                for binder in self.files[file].binders[scope.parent][scope.name]:
+                    if isinstance(binder.fact, int) and binder.order < scope.order:
+                        found = self.definition(file, binder.fact, {})
+                        yield from (kernel for kernel in found if isinstance(kernel, Kernel))
 
     def _isolated(self, name: str, arguments: Arguments, index: int, place: Place) -> Values:
         """``wp.fem.cache.dynamic_kernel``: a kernel in a module of its own that inherits the options of the
