@@ -183,7 +183,7 @@ class Project:
     @cached_property
     def overloads(self) -> Overloads:
         sites = sorted(self.calls_of("overload"))
-        return Overloads(self.evaluator, self.callers, self.imports, self.kernels, sites)
+        return Overloads(self.evaluator, self.callers, self.kernels, sites)
 
     @cached_property
     def differentiation(self) -> Differentiation:

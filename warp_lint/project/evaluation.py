@@ -979,7 +979,7 @@ class Evaluator:
         return (UNKNOWN,)
 
     def _overloaded(self, value: Value) -> Iterator[Value]:
-        """The kernel that ``wp.overload`` is given, or the one above of the same name as the stub under it."""
+        """The kernel that ``wp.overload`` gets; for a stub the one above of the same name."""
         match value:
             case Kernel():
                 yield value

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from warp_lint.facts import values as fact
 from warp_lint.facts.records import BindingFact, BindingKind, ImportFact, ParameterKind, ScopeKind
 from warp_lint.project.argument_types import Source, TypeReader, visible_scopes
-from warp_lint.project.callers import Callers, CallSite
+from warp_lint.project.callers import CallSite
 from warp_lint.project.evaluation import Evaluator, Place
 from warp_lint.project.files import ProjectFile
-from warp_lint.project.import_graph import ImportGraph
 from warp_lint.project.values import UNKNOWN, Environment, Function, PythonModule, only_constant
 
 _END = 1 << 60
@@ -212,19 +212,46 @@ Key: TypeAlias = Hashable
 """What tells the items of a table apart; None where it is not known."""
 
 
+class Importing(NamedTuple):
+    """An import that makes a file known to another."""
+
+    file: ProjectFile
+    imported: ImportFact
+    is_module: bool
+    """All names of the file can be reached, through the module that it is; else just the imported one."""
+    is_bound: bool
+    """The name that the import binds is that module."""
+
+
 class Flows:
     """Follows values through the project."""
 
-    def __init__(
-        self, evaluator: Evaluator, callers: Callers, imports: ImportGraph, reader: TypeReader
-    ) -> None:
+    def __init__(self, evaluator: Evaluator, reader: TypeReader) -> None:
         self._evaluator = evaluator
         self._files = evaluator.files
-        self._callers = callers
-        self._imports = imports
         self._reader = reader
         self._mentions: dict[int, Mentions] = {}
-        self._importers: dict[int, list[ProjectFile]] | None = None
+
+    @cached_property
+    def _importing(self) -> dict[int, list[Importing]]:
+        """The imports of each file by others."""
+        found: dict[int, list[Importing]] = defaultdict(list)
+        modules = self._evaluator.modules
+        for file in self._files:
+            for imported in file.facts.imports:
+                module = modules.imported_module(imported, file)
+                known: list[tuple[str, bool, bool]]
+                if imported.name is not None:
+                    known = [(module, False, False), (f"{module}.{imported.name}", True, True)]
+                elif "." not in module or imported.bound_name != module.partition(".")[0]:
+                    known = [(module, True, True)]
+                else:
+                    known = [(module, True, False), (imported.bound_name, True, True)]
+                for name, is_module, is_bound in known:
+                    target = modules.find(name, file)
+                    if target is not None and target != file.index:
+                        found[target].append(Importing(file, imported, is_module, is_bound))
+        return found
 
     def of_name(self, file: int, scope: int, name: str) -> Iterator[Arrival]:
         """Where the value of a name that is bound in a scope arrives."""
@@ -238,19 +265,6 @@ class Flows:
         seen: set[Hashable] = set()
         for mention in self._mentions_in(self._files[site.file]).calls[site.call]:
             yield from self._follow(mention, (), environment, path, seen)
-
-    def importers(self, file: ProjectFile) -> list[ProjectFile]:
-        """The files that may name something of a file: those that import it, or the package that it is in."""
-        if self._importers is None:
-            self._importers = defaultdict(list)
-            for other in self._files:
-                for imported in self._imports.direct(other.index):
-                    self._importers[imported].append(other)
-        package = self._evaluator.modules.find(file.package, file)
-        found = self._importers.get(file.index, [])
-        if package not in (None, file.index):
-            return [*found, *(other for other in self._importers.get(package, []) if other not in found)]
-        return found
 
     def bound_names(self, site: CallSite) -> Iterator[tuple[ProjectFile, str]]:
         """The global names that the value of a call is bound to, directly or in a table."""
@@ -273,13 +287,9 @@ class Flows:
             return False
         if not any(part.startswith("_") for part in file.dotted_name.split(".")):
             return True
-        modules = self._evaluator.modules
         return any(fact.Constant(name) in items for items in _all_names(file)) or any(
-            imported.name == name
-            and modules.find(modules.imported_module(imported, other), other) == file.index
-            for other in self.importers(file)
-            if other.is_package
-            for imported in other.facts.imports
+            other.file.is_package and not other.is_module and other.imported.name == name
+            for other in self._importing[file.index]
         )
 
     def _mentions_in(self, file: ProjectFile) -> Mentions:
@@ -397,43 +407,38 @@ class Flows:
         if scope == 0:
             if _looks_names_up(mentions):
                 yield LOST
-            for other in self.importers(file):
-                yield from self._elsewhere(file, name, other, keys, seen)
+            yield from self._elsewhere(file, name, keys, seen)
 
     def _elsewhere(
-        self, file: ProjectFile, name: str, other: ProjectFile, keys: tuple[Key, ...], seen: set[Hashable]
+        self, file: ProjectFile, name: str, keys: tuple[Key, ...], seen: set[Hashable]
     ) -> Iterator[Arrival]:
-        """Where a global name of a file leads from another file that imports it."""
-        mentions = self._mentions_in(other)
-        if other is file:
-            return
-        if mentions.strings.get(name):
-            yield LOST
-        for imported in other.facts.imports:
-            module = self._evaluator.modules.imported_module(imported, other)
-            if imported.name in (name, "*") and self._evaluator.modules.find(module, other) == file.index:
+        """Where a global name of a file leads from other files."""
+        knowing_the_module = {}
+        for other, imported, is_module, is_bound in self._importing[file.index]:
+            if is_module:
+                knowing_the_module[other.index] = other
+                if is_bound and self._is_handed_on(imported, other):
+                    yield LOST
+            elif imported.name in (name, "*"):
                 bound = name if imported.name == "*" else imported.bound_name
                 yield from self._name(other, _owner(other, imported.scope, bound), bound, keys, seen)
-            elif self._is_whole(imported, module, file, other) and self._is_handed_on(imported, mentions):
-                yield LOST
-        for mention in mentions.attributes.get(name, ()):
-            assert isinstance(mention.expression, fact.Attribute)
-            owners = self._evaluator.evaluate(mention.expression.base, mention.place, {})
-            if PythonModule(file.index) in owners:
-                yield from self._follow(mention, keys, {}, (), seen)
-            elif UNKNOWN in owners:
-                yield LOST
+        # ``package.module.name`` takes no more than the import of the package.
+        package = self._evaluator.modules.find(file.package, file)
+        for importing in self._importing[package] if package is not None else ():
+            if importing.is_module:
+                knowing_the_module[importing.file.index] = importing.file
+        for other in knowing_the_module.values():
+            for mention in self._mentions_in(other).attributes.get(name, ()):
+                assert isinstance(mention.expression, fact.Attribute)
+                owners = self._evaluator.evaluate(mention.expression.base, mention.place, {})
+                if PythonModule(file.index) in owners:
+                    yield from self._follow(mention, keys, {}, (), seen)
+                elif UNKNOWN in owners:
+                    yield LOST
 
-    def _is_whole(self, imported: ImportFact, module: str, file: ProjectFile, other: ProjectFile) -> bool:
-        """Whether an import binds a file itself, as a module."""
-        if imported.name is None:
-            is_itself = imported.bound_name != module.partition(".")[0] or "." not in module
-            return is_itself and self._evaluator.modules.find(module, other) == file.index
-        return self._evaluator.modules.find(f"{module}.{imported.name}", other) == file.index
-
-    def _is_handed_on(self, imported: ImportFact, mentions: Mentions) -> bool:
+    def _is_handed_on(self, imported: ImportFact, file: ProjectFile) -> bool:
         """Whether a module is used for more than its attributes, such as ``getattr(module, name)``."""
-        found = mentions.names.get(imported.bound_name, ())
+        found = self._mentions_in(file).names.get(imported.bound_name, ())
         return any(not isinstance(mention.role, Attributed) for mention in found)
 
 

@@ -12,20 +12,17 @@ from math import prod
 from typing import NamedTuple, TypeAlias
 
 from warp_lint.facts import values as fact
-from warp_lint.facts.records import Argument, Span
+from warp_lint.facts.records import Argument, Decorator, Span
 from warp_lint.findings import Location, Range
 from warp_lint.project.argument_types import Source, TypeReader, WarpType
-from warp_lint.project.binders import BinderKind
 from warp_lint.project.callers import Binding, Callers, CallSite
 from warp_lint.project.evaluation import Evaluator, Place, names_in
 from warp_lint.project.files import ProjectFile
 from warp_lint.project.flows import LOST, Arrival, Flows
-from warp_lint.project.import_graph import ImportGraph
 from warp_lint.project.kernels import KernelDefinition
 from warp_lint.project.values import (
     Environment,
     External,
-    Function,
     Kernel,
     KernelDecorator,
     ParameterValue,
@@ -89,7 +86,6 @@ class Overloads:
         self,
         evaluator: Evaluator,
         callers: Callers,
-        imports: ImportGraph,
         kernels: dict[Kernel, KernelDefinition],
         sites: Iterable[CallSite],
     ) -> None:
@@ -98,9 +94,8 @@ class Overloads:
         self._callers = callers
         self._kernels = kernels
         self._reader = TypeReader(evaluator)
-        self._flows = Flows(evaluator, callers, imports, self._reader)
+        self._flows = Flows(evaluator, self._reader)
         self._open_parameters: dict[Kernel, list[OpenParameter]] = {}
-        self._stubs = dict(self._find_stubs())
         self.declared: dict[Kernel, list[Declaration]] = defaultdict(list)
         """The declared overloads of each kernel, in the order of files and text."""
         found = [*self._of_stubs(), *(item for site in sites for item in self._of_call(site))]
@@ -109,36 +104,30 @@ class Overloads:
 
     # What is declared
 
-    def _find_stubs(self) -> Iterator[tuple[Function, Kernel]]:
-        """The functions under ``@wp.overload``, with the kernel of the same name above them."""
+    def _of_stubs(self) -> Iterator[Declaration]:
+        """The overloads declared by functions under ``@wp.overload``."""
         for file in self._evaluator.files:
             for index, scope in enumerate(file.facts.scopes):
                 place = Place(file.index, max(scope.parent, 0), scope.block, scope.order)
                 for decorator in scope.decorators:
                     if self._evaluator.evaluate(decorator.expression, place, {}) == (_OVERLOAD,):
-                        for kernel in self._kernels_above(file, index):
-                            yield Function(file.index, index), kernel
+                        yield from self._of_stub(file, index, decorator, place)
 
-    def _kernels_above(self, file: ProjectFile, stub: int) -> Iterator[Kernel]:
-        scope = file.facts.scopes[stub]
-        for binder in file.binders[scope.parent][scope.name]:
-            if binder.kind is BinderKind.DEFINITION and binder.order < scope.order:
-                assert isinstance(binder.fact, int)
-                for value in self._evaluator.definition(file.index, binder.fact, {}):
-                    if isinstance(value, Kernel):
-                        yield value
-
-    def _of_stubs(self) -> Iterator[Declaration]:
-        for stub, kernel in self._stubs.items():
-            file = self._evaluator.files[stub.file]
-            scope = file.facts.scopes[stub.scope]
-            place = Place(file.index, scope.parent, scope.block, scope.order)
-            types = [
-                Source(item.annotation, place, {}) for item in scope.parameters if item.annotation is not None
-            ]
-            signature = self._declared_signature(kernel, dict(enumerate(types)), is_complete=True)
-            span = scope.decorators[0].span
-            yield Declaration(kernel, signature, file, span, scope.header_span, place, None, (), {})
+    def _of_stub(
+        self, file: ProjectFile, index: int, decorator: Decorator, place: Place
+    ) -> Iterator[Declaration]:
+        scope = file.facts.scopes[index]
+        types = {
+            position: Source(parameter.annotation, place, {})
+            for position, parameter in enumerate(scope.parameters)
+            if parameter.annotation is not None
+        }
+        for kernel in self._evaluator.definition(file.index, index, {}):
+            if isinstance(kernel, Kernel):
+                signature = self._declared_signature(kernel, types, is_complete=True)
+                yield Declaration(
+                    kernel, signature, file, decorator.span, scope.header_span, place, None, (), {}
+                )
 
     def _of_call(self, site: CallSite) -> Iterator[Declaration]:
         call, place = self._callers.call(site), self._callers.place(site)
@@ -192,8 +181,6 @@ class Overloads:
             match self._evaluator.evaluate(expression, place, known):
                 case (Kernel() as kernel,):
                     return kernel
-                case (Function() as function,) if function in self._stubs:
-                    return self._stubs[function]
         return None
 
     def _signature_of(self, kernel: Kernel, types: Source) -> Signature | None:

@@ -7,6 +7,7 @@ from warp_lint.edits.statements import statements_of
 from warp_lint.findings import Applicability, Edit, Finding, Fix, Level, Related
 from warp_lint.project import Project
 from warp_lint.project.kernels import KernelDefinition
+from warp_lint.project.modules import display_name
 from warp_lint.project.overloads import Declaration, Signature, TypedLaunch
 from warp_lint.rules.base import Rule
 from warp_lint.source import SourceError
@@ -114,15 +115,14 @@ class ExcessOverloads(Rule):
         project: Project,
     ) -> Finding:
         declaration = statement[0]
-        signatures = {item.signature for item in statement}
-        excess = len(signatures - used)
-        module = project.modules[kernel.module].name
-        if len(signatures) > 1:
-            launched = len(signatures) - excess or "none"
-            what = (
-                f'{len(signatures)} overloads of "{kernel.name}" that are declared here; {launched} of them'
-            )
-            message = f'module "{module}" builds {what} can be launched'
+        # Types that could not be read are taken to differ from turn to turn.
+        chosen = {item.signature or position for position, item in enumerate(statement)}
+        excess = len(chosen - used)
+        module = display_name(kernel.module, [kernel], project.files)
+        if len(chosen) > 1:
+            launched = len(chosen) - excess or "none"
+            what = f'{len(chosen)} overloads of "{kernel.name}" that are declared here'
+            message = f'module "{module}" builds {what}: launches use {launched} of them'
         elif declaration.signature is None:
             message = f'module "{module}" builds overloads of "{kernel.name}" that nothing launches'
         else:
@@ -136,7 +136,7 @@ class ExcessOverloads(Rule):
             message,
             suppression_range=declaration.suppression_range,
             related=[_related(launch, kernel, project) for launch in launches[:1]],
-            fix=_fix(statement, project) if excess == len(signatures) else None,
+            fix=_fix(statement, project) if excess == len(chosen) else None,
             level=Level.INFO if is_api else self.level,
             redundant_builds=excess,
         )
