@@ -24,10 +24,8 @@ from warp_lint.run import Result, fix_trees
 from warp_lint.settings import Settings
 from warp_lint.trees import SettingsLookup, find_trees
 
-NOT_FIXABLE = {
-    "WRP308": "which of two values is meant, nobody but the author knows",
-}
-"""Rules for which no fix is planned, although a pair shows what to write instead."""
+NOT_FIXABLE = {"WRP204", "WRP303", "WRP308", "WRP402"}
+"""Rules without a fix: their pairs show what to write instead, which depends on what is meant."""
 
 
 class Pair(NamedTuple):
