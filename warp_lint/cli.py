@@ -347,6 +347,27 @@ def _settings_listed(paths: Sequence[str], lookup: SettingsLookup) -> Iterable[s
 
 
 @commands.command()
+@click.argument("place", metavar="FILE[:FUNCTION]")
+def trace(place: str) -> int:
+    """Show what happens to Warp modules in a function, or when a file is run, in order.
+
+    FUNCTION is the qualified name, such as Solver.step. Calls and imports are followed; what is not known is
+    shown as a question mark.
+    """
+    from warp_lint.reports.trace import UnknownPlaceError, trace
+    from warp_lint.run import project_of
+
+    path, _, function = place.partition(":")
+    path = str(Path(path).absolute())
+    try:
+        _print(list(trace(project_of(path, SettingsLookup()), path, function)), None)
+    except (UnknownPlaceError, SettingsError) as error:
+        _complain(str(error))
+        return FAILURE
+    return CLEAN
+
+
+@commands.command()
 @click.argument("rule", required=False, metavar="CODE|NAME")
 @click.option("--all", "every", is_flag=True, help="Explain every rule.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)

@@ -113,8 +113,21 @@ def lint_trees(
         (finding for tree in trees.trees for finding in run.findings_in(tree)),
         key=lambda finding: finding.sort_key,
     )
-    files = sorted(path for tree in trees.trees for path in tree.asked)
-    return Result(tuple(findings), tuple(files), tuple(run.problems), run.sources_of(findings))
+    sources = run.sources_of(findings)
+    return Result(
+        findings=tuple(_as_offered(finding, sources) for finding in findings),
+        files=tuple(sorted(path for tree in trees.trees for path in tree.asked)),
+        problems=tuple(run.problems),
+        sources=sources,
+    )
+
+
+def project_of(path: str, lookup: SettingsLookup) -> Project:
+    """The linked project that a file belongs to; raises `SettingsError` as `lint` does."""
+    trees = find_trees([path], lookup).trees
+    run = _Run({}, False, None, {})
+    tree = trees[0] if trees else Tree(lookup.nearest(path), [], [])
+    return run.project(tree)
 
 
 def fix_trees(
@@ -250,6 +263,10 @@ class _Run:
                     for finding in Suppressions(self._source(path)).apply(of_file, tried):
                         yield _as_trusted(finding, tree.settings)
 
+    def project(self, tree: Tree) -> Project:
+        """The files of a tree, linked."""
+        return Project.build(self._read(tree).facts, tree.settings, self._source)
+
     def sources_of(self, findings: Iterable[Finding]) -> dict[str, Source]:
         """The sources that drawing the findings takes."""
         sources = {}
@@ -342,6 +359,14 @@ def _as_trusted(finding: Finding, settings: Settings) -> Finding:
     if is_safe is None:
         return finding
     return _with_applicability(finding, Applicability.SAFE if is_safe else Applicability.UNSAFE)
+
+
+def _as_offered(finding: Finding, sources: Mapping[str, Source]) -> Finding:
+    """The finding, its fix unsafe where it would lose comments."""
+    is_safe = finding.fix is not None and finding.fix.applicability is Applicability.SAFE
+    if is_safe and fixing.loses_comments(finding, sources):
+        return _with_applicability(finding, Applicability.UNSAFE)
+    return finding
 
 
 def _with_applicability(finding: Finding, applicability: Applicability) -> Finding:

@@ -1,0 +1,81 @@
+"""``warp-lint trace`` shows what a person can check by reading the program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from warp_lint.cli import run
+
+KERNELS = """
+import warp as wp
+
+
+@wp.kernel
+def fill(x: wp.array(dtype=float)):
+    x[wp.tid()] = 1.0
+"""
+PROGRAM = """
+import sys
+
+import warp as wp
+
+from kernels import fill
+
+
+def launch(kernel, x, size):
+    wp.launch(kernel, dim=1, inputs=[x], block_dim=size)
+
+
+def step(x):
+    if len(sys.argv) > 3:
+        return
+    with wp.Tape():
+        launch(fill, x, 64)
+    wp.set_module_options({"fast_math": True}, module="kernels")
+    wp.config.mode = "debug"
+
+
+wp.load_module("kernels")
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "pyproject.toml").write_text("[tool.warp-lint]\n")
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_function(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["trace", f"{program / 'program.py'}:step"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "before: program.py:22: load of module kernels",
+        'program.py:10: launch "fill" of module kernels with block_dim 64 under tape '
+        "via launch (program.py:17)",
+        "program.py:18: set option of module kernels fast_math = True",
+        "program.py:19: set config mode = 'debug'",
+    ]
+
+
+def test_file(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["trace", str(program / "program.py")]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        'kernels.py:5: define "fill" of module kernels via the import of kernels (program.py:6)',
+        "program.py:22: load of module kernels",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("program.py:jump", "has no function jump (it has: launch, step)"),
+        ("other.py", "is not of the project"),
+    ],
+)
+def test_unknown_place(program: Path, place: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["trace", str(program / place)]) == 2
+    assert message in capsys.readouterr().err
