@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, product
+from math import prod
 from typing import NamedTuple
 
 from warp_lint.facts import values as fact
@@ -20,6 +21,7 @@ from warp_lint.facts.records import (
     ImportFact,
     Parameter,
     ParameterKind,
+    ReturnFact,
     ScopeKind,
 )
 from warp_lint.project.arithmetic import fold
@@ -69,9 +71,13 @@ _EVALUATED = frozenset(
         "warp.overload", "warp.get_module", "warp.get_module_options", "warp.Module", "functools.partial",
         "builtins.getattr", "builtins.int", "builtins.min", "builtins.max", "builtins.enumerate",
         "builtins.zip", "builtins.range", "builtins.dict", "builtins.__import__", "importlib.import_module",
+        "itertools.product",
     }
 )  # fmt: skip
 """External functions whose result depends on their arguments in a way that is followed."""
+_ITERABLES = frozenset(
+    {"builtins.enumerate", "builtins.zip", "builtins.range", "builtins.dict", "itertools.product"}
+)
 _TRANSPARENT = frozenset(
     {
         "builtins.list",
@@ -148,6 +154,10 @@ class Evaluator:
     def place_of(self, file: int, call: CallFact) -> Place:
         """Where a call stands."""
         return Place(file, call.scope, call.block, call.order)
+
+    def place_of_return(self, file: int, returned: ReturnFact) -> Place:
+        """Where a ``return`` or ``yield`` stands."""
+        return Place(file, returned.scope, returned.block, returned.order)
 
     def evaluate_call(self, file: int, index: int) -> Values:
         """What a call gives."""
@@ -952,7 +962,7 @@ class Evaluator:
                 return (self._module(module.value, self.files[place.file]),)
             case "builtins.int" | "builtins.min" | "builtins.max":
                 return self._fold_call(name, arguments)
-            case "builtins.enumerate" | "builtins.zip" | "builtins.range" | "builtins.dict":
+            case _ if name in _ITERABLES:
                 return (self._iterable(name, arguments),)
             case "builtins.super":
                 return self._super(place)
@@ -1018,7 +1028,7 @@ class Evaluator:
         return (constant(min(numbers) if name == "builtins.min" else max(numbers)),)
 
     def _iterable(self, name: str, arguments: Arguments) -> Value:
-        """``enumerate``, ``zip``, ``range`` and ``dict`` of things that are known."""
+        """``enumerate``, ``zip``, ``product``, ``range`` and ``dict`` of things that are known."""
         given = [values[0] if len(values) == 1 else UNKNOWN for values in arguments.positional]
         match name, given:
             case "builtins.enumerate", [Collection(items=items), *_]:
@@ -1026,11 +1036,14 @@ class Evaluator:
                     (Collection("tuple", ((constant(number),), item)),) for number, item in enumerate(items)
                 )
                 return Collection("list", tuple(numbered))
-            case "builtins.zip", [Collection(), *_]:
+            case "builtins.zip" | "itertools.product", [Collection(), *_]:
                 columns = [value.items for value in given if isinstance(value, Collection)]
-                if len(columns) != len(given):
+                is_product = name == "itertools.product"
+                if len(columns) != len(given) or (is_product and arguments.keyword("repeat") is not None):
                     return UNKNOWN
-                rows = zip(*columns, strict=False)
+                if is_product and prod(map(len, columns)) > _MOST_ITERATIONS:
+                    return UNKNOWN
+                rows = product(*columns) if is_product else zip(*columns, strict=False)
                 return Collection("list", tuple((Collection("tuple", row),) for row in rows))
             case "builtins.range", _:
                 bounds = [value.value for value in given if isinstance(value, Constant)]
