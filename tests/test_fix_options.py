@@ -391,16 +391,39 @@ class TestFailures:
         assert "was changed by something else meanwhile" in errors
         assert file.read_text() == "import warp\n\n\n\nsafe()\n"
 
-    def test_fix_that_is_refused(self, warp_lint: Cli) -> None:
+    def test_fix_that_would_lose_a_comment(self, warp_lint: Cli) -> None:
+        """It is not offered as safe, and refused when it is asked for."""
         text = "import warp\n\nsafe(  # why\n)\n"
         file = write("app.py", text)
-        status, output, errors = warp_lint("--fix")
+        assert warp_lint("--fix") == (
+            1,
+            "app.py:3:1: WRP091 planted\n"
+            "Found 1 finding (1 warning) in 1 file.\n"
+            "1 unsafe fix available with `--fix --unsafe-fixes`.\n",
+            "",
+        )
+        status, output, errors = warp_lint("--fix", "--unsafe-fixes")
         assert (status, file.read_text()) == (1, text)
         assert errors == (
             "warning: app.py:3:1: the fix of WRP091 is refused: it would lose the comment `# why`\n"
         )
         # so it is not offered any more
         assert output == "app.py:3:1: WRP091 planted\nFound 1 finding (1 warning) in 1 file.\n"
+
+    def test_refusals_that_are_alike_are_told_once(self, warp_lint: Cli) -> None:
+        write("app.py", "import warp\n\n" + "safe(  # why\n)\n" * 3)
+        assert warp_lint("--fix", "--unsafe-fixes")[2] == (
+            "warning: app.py:3:1: the fix of WRP091 is refused: it would lose the comment `# why`"
+            " (2 more like it)\n"
+        )
+
+    def test_fix_that_leaves_no_python(self, warp_lint: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("tests.test_fix_options.REPLACEMENT", "(")
+        file = write("app.py", "import warp\n\nsafe()\nother()  # noqa: WRP091\n")
+        status, _, errors = warp_lint("--fix")
+        assert status == 1
+        assert "the fix of WRP091 is refused: it would leave no valid Python" in errors
+        assert file.read_text() == "import warp\n\nsafe()\nother()\n"
 
     def test_fixes_that_do_not_come_to_an_end(self, warp_lint: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("tests.test_fix_options.REPLACEMENT", "done() or safe()")

@@ -89,6 +89,20 @@ def fix(
         unsettled |= restless
 
 
+def loses_comments(finding: Finding, sources: Mapping[str, Source]) -> bool:
+    """Whether the fix of a finding, if it can be made, would be refused for a comment in what it replaces."""
+    edits = _edits_by_path([finding])
+    if not edits.keys() <= sources.keys():
+        return False
+    if not any("#" in sources[edit.path].text[edit.start : edit.end] for edit in _edits_of(finding)):
+        return False
+    try:
+        _check_comments(edits, sources, {path: spliced(sources[path], edits[path]) for path in edits})
+    except Harm:
+        return True
+    return False
+
+
 class _Chooser:
     """Tells which fixes are to be made."""
 
@@ -270,24 +284,23 @@ def _tied(findings: Iterable[Finding]) -> Iterable[list[Finding]]:
 
 def _made(findings: Iterable[Finding], sources: Mapping[str, Source]) -> dict[str, Source]:
     """The sources that the fixes of findings change; raises `Harm`."""
+    edits = _edits_by_path(findings)
+    after = {}
+    for path, of_file in edits.items():
+        if path not in sources:
+            raise Harm(f"would change {path}, which cannot be read")
+        after[path] = spliced(sources[path], of_file)
+        _check_syntax(sources[path], after[path])
+    _check_comments(edits, sources, after)
+    return after
+
+
+def _edits_by_path(findings: Iterable[Finding]) -> dict[str, list[Edit]]:
     edits: dict[str, list[Edit]] = defaultdict(list)
     for finding in findings:
         for edit in _edits_of(finding):
             edits[edit.path].append(edit)
-    after = {}
-    kept: Counter[str] = Counter()
-    for path in sorted(edits):
-        if path not in sources:
-            raise Harm(f"would change {path}, which cannot be read")
-        before = sources[path]
-        after[path] = spliced(before, edits[path])
-        _check_syntax(before, after[path])
-        kept.update(_comments_to_keep(before, edits[path]))
-    kept.subtract(comment.text for source in after.values() for comment in _comments(source))
-    lost = sorted((+kept).elements())
-    if lost:
-        raise Harm(f"would lose the comment `{lost[0]}`")
-    return after
+    return dict(sorted(edits.items()))
 
 
 def _check_syntax(before: Source, after: Source) -> None:
@@ -334,6 +347,18 @@ def _comments(source: Source) -> list[_Comment]:
     except (tokenize.TokenError, SyntaxError) as error:
         raise Harm(f"is in a file whose comments cannot be told: {error.args[0]}") from error
     return comments
+
+
+def _check_comments(
+    edits: Mapping[str, Sequence[Edit]], before: Mapping[str, Source], after: Mapping[str, Source]
+) -> None:
+    """Raise `Harm` if a comment is lost; it may move, also to another of the files."""
+    lost: Counter[str] = Counter()
+    for path, source in after.items():
+        lost.update(_comments_to_keep(before[path], edits[path]))
+        lost.subtract(comment.text for comment in _comments(source))
+    for text in sorted((+lost).elements()):
+        raise Harm(f"would lose the comment `{text}`")
 
 
 def _comments_to_keep(source: Source, edits: Iterable[Edit]) -> Iterable[str]:
