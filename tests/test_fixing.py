@@ -380,6 +380,10 @@ class TestHarm:
         )
         assert len(outcome.refused) == len(bad)
 
+    def test_fix_that_is_refused_keeps_none_waiting(self) -> None:
+        outcome = fixed("b = 1\n", pattern("A", "^b = 1", "("), pattern("B", "1", "3"))
+        assert (outcome.text, outcome.fixed) == ("b = 3\n", ["B"])
+
     def test_harm_in_one_file_keeps_no_other_from_being_fixed(self) -> None:
         files = {"a.py": "a = 1\n", "b.py": "a = (1)\n"}
         assert fixed(files, pattern("A", "1(?=\n)", "2"), pattern("B", r"\(1", "2")).files == {

@@ -184,22 +184,32 @@ class _Round:
         sources: Mapping[str, Source],
         reason_to_keep: Callable[[str], str | None],
     ) -> None:
-        self.applied: list[Finding] = []
-        self.after: dict[str, Source] = {}
+        self.applied: list[Finding]
+        self.after: dict[str, Source]
         """The changed sources."""
         self.refused: list[Refusal] = []
         self._sources = sources
-        allowed = []
+        left = []
         for finding in sorted(wanted, key=_order):
             reason = next(filter(None, map(reason_to_keep, sorted(_paths_of(finding)))), None)
             if reason is None:
-                allowed.append(finding)
+                left.append(finding)
             else:
                 self.refused.append(Refusal(finding, reason))
-        for group in _tied(_apart(allowed)):
+        # What is refused must keep nothing waiting.
+        while self._refuses_some_of(left):
+            refused = {id(refusal.finding) for refusal in self.refused}
+            left = [finding for finding in left if id(finding) not in refused]
+
+    def _refuses_some_of(self, findings: Iterable[Finding]) -> bool:
+        """Make the fixes of findings as far as they are apart; returns whether any was refused."""
+        refused_before = len(self.refused)
+        self.applied, self.after = [], {}
+        for group in _tied(_apart(findings)):
             applied, after = self._harmless([], {}, group)
             self.applied += applied
             self.after |= after
+        return len(self.refused) > refused_before
 
     def _harmless(
         self, accepted: list[Finding], made: dict[str, Source], more: Sequence[Finding]
