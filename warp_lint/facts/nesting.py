@@ -91,7 +91,7 @@ def _links(segment: str) -> int:
 
 def _deepest(text: str, weigh: Callable[[str], int]) -> tuple[int, int]:
     text = f"\n{text}\n"  # every statement stands between two line breaks
-    deepest = place = statement = position = 0
+    greatest = place = statement = position = 0
     levels = [(-1, -_INDENTATION), (0, 0)]  # indentation and depth of the statements around, and of this one
     bracket = _BRACKET
     # Of each open bracket, lambda, formatted string and field: the pattern to go on with at its end, its
@@ -147,8 +147,8 @@ def _deepest(text: str, weigh: Callable[[str], int]) -> tuple[int, int]:
             pattern = _IN_PARAMETERS
         elif token == "line" or token == "semicolon":
             depth = levels[-1][1] + max(widest, own + inner)
-            if depth > deepest:
-                deepest, place = depth, statement
+            if depth > greatest:
+                greatest, place = depth, statement
             own = inner = widest = 0
             statement = position
             if token == "line":
@@ -161,9 +161,9 @@ def _deepest(text: str, weigh: Callable[[str], int]) -> tuple[int, int]:
     for _, weight, outer_own, outer_inner, outer_widest in reversed(frames):
         own, inner, widest = outer_own, max(outer_inner, max(widest, own + inner) + weight), outer_widest
     depth = levels[-1][1] + max(widest, own + inner)
-    if depth > deepest:
-        deepest, place = depth, statement
-    return deepest, max(place - 1, 0)
+    if depth > greatest:
+        greatest, place = depth, statement
+    return greatest, max(place - 1, 0)
 
 
 def _indent(levels: list[tuple[int, int]], line_break: str, text: str, statement: int) -> None:
