@@ -250,7 +250,7 @@ def test_syntax_that_only_libcst_refuses_is_not_called_wrong() -> None:
         parse(text)
 
 
-@pytest.mark.parametrize("text", ["", "\n", "\f", "\r", "#", "\\\n", " \\\n\n", "x"])
+@pytest.mark.parametrize("text", ["", "\n", "\f", "\r", "#", " \\\n\n", "x"])
 def test_reads_next_to_nothing(text: str) -> None:
     parse(text)
 
