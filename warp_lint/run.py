@@ -126,7 +126,7 @@ def project_of(path: str, lookup: SettingsLookup) -> Project:
     """The linked project that a file belongs to; raises `SettingsError` as `lint` does."""
     trees = find_trees([path], lookup).trees
     run = _Run({}, False, None, {})
-    tree = trees[0] if trees else Tree(lookup.nearest(path), [], [])
+    tree = trees[0] if trees else Tree(lookup.nearest(path), [], frozenset(), [])
     return run.project(tree)
 
 

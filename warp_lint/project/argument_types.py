@@ -7,7 +7,9 @@ Each type has one name here, whatever it is called in the code: `float` is ``flo
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from warp_lint.facts import values as fact
@@ -46,6 +48,7 @@ Types: TypeAlias = frozenset[WarpType]
 """The alternatives that code leaves open; none where they cannot be told."""
 
 UNTOLD: Types = frozenset()
+_DISPLAYS = (fact.Sequence, fact.Mapping)
 
 
 class Source(NamedTuple):
@@ -272,18 +275,22 @@ class TypeReader:
             if binders:
                 if scope == source.place.scope:
                     binders = reaching(binders, file, source.place.block, source.place.order) or binders
-                return self._origins_of_binders(binders, file, source)
+                if scope == 0 and self._is_set_from_outside(PythonModule(file.index), name):
+                    return [_untold(source)]
+                return self._origins_of_binders(name, binders, source)
         return [source]
 
-    def _origins_of_binders(self, binders: list[Binder], file: ProjectFile, source: Source) -> list[Source]:
+    def _origins_of_binders(self, name: str, binders: list[Binder], source: Source) -> list[Source]:
+        file = self._evaluator.files[source.place.file]
         found: list[Source] = []
         for binder in binders:
             match binder.fact:
                 case BindingFact(kind=BindingKind.ASSIGN | BindingKind.WALRUS) as binding:
+                    value = _part(binding.value, binder.path)
                     place = Place(file.index, binding.scope, binding.block, binding.order)
-                    found += self.origins(
-                        Source(_part(binding.value, binder.path), place, source.environment)
-                    )
+                    if isinstance(value, _DISPLAYS) and file.item_bindings.get(name):
+                        value = fact.Opaque()  # other items may have been put into it
+                    found += self.origins(Source(value, place, source.environment))
                 case ImportFact() as imported if origins := self._origins_of_import(imported, file):
                     found += origins
                 case _:
@@ -303,39 +310,54 @@ class TypeReader:
         binders = file.binders[0].get(name) if 0 in file.binders else None
         if not binders:
             return []
-        first = binders[0]
-        return self._origins_of_binders(
-            binders, file, Source(fact.Name(name), Place(file_index, 0, first.block, first.order + 1), {})
-        )
+        source = Source(fact.Name(name), Place(file_index, 0, binders[0].block, binders[0].order + 1), {})
+        if self._is_set_from_outside(PythonModule(file_index), name):
+            return [_untold(source)]
+        return self._origins_of_binders(name, binders, source)
 
     def _origins_of_attribute(self, base: fact.Expression, attribute: str, source: Source) -> list[Source]:
         match self._evaluate(source._replace(expression=base)):
             case (PythonModule(file=file),):
                 return self._origins_in_module(file, attribute) or [source]
             case (Instance(of=of),):
-                return self._origins_on_instance(of, attribute) or [source]
+                return self._origins_on_instance(of, attribute) or [_untold(source)]
+            case (Class() as of,) if self._is_set_from_outside(of, attribute):
+                return [_untold(source)]
             case _:
                 return [source]
 
     def _origins_on_instance(self, of: Class, attribute: str) -> list[Source]:
         """What an attribute is given on objects of a class and its relatives, wherever in the project."""
         found: list[Source] = []
-        for file in self._evaluator.files:
-            for binding, path, target in file.attribute_bindings.get(attribute, ()):
-                source = Source(binding.value, Place(file.index, *_place_of(binding)), {})
-                owners = self._evaluate(source._replace(expression=target.base))
-                if any(
-                    isinstance(owner, Instance) and not self._are_related(owner.of, of) for owner in owners
-                ):
-                    continue
-                is_plain = binding.kind is BindingKind.ASSIGN and all(
-                    isinstance(owner, Instance) for owner in owners
-                )
-                part = _part(binding.value, path) if is_plain else fact.Opaque()
-                found += self.origins(source._replace(expression=part))
+        for source, target, path in self._attribute_bindings.get(attribute, ()):
+            owners = self._evaluate(source._replace(expression=target.base))
+            if any(isinstance(owner, Instance) and not self._are_related(owner.of, of) for owner in owners):
+                continue
+            is_followed = all(isinstance(owner, Instance) for owner in owners)
+            part = _part(source.expression, path) if is_followed else fact.Opaque()
+            found += self.origins(source._replace(expression=part))
         in_class = self._evaluator.attribute_of_class(of, attribute)
         if found and in_class not in (None, (constant(None),)):
             found.append(_untold(found[0]))
+        return found
+
+    def _is_set_from_outside(self, owner: PythonModule | Class, attribute: str) -> bool:
+        """Whether some code gives an attribute of a module or class another value."""
+        return any(
+            owner in self._evaluate(source._replace(expression=target.base))
+            for source, target, _ in self._attribute_bindings.get(attribute, ())
+        )
+
+    @cached_property
+    def _attribute_bindings(self) -> dict[str, list[tuple[Source, fact.Attribute, tuple[int, ...]]]]:
+        """What is assigned to attributes anywhere, by their names; nothing known of other bindings."""
+        found: dict[str, list[tuple[Source, fact.Attribute, tuple[int, ...]]]] = defaultdict(list)
+        for file in self._evaluator.files:
+            for attribute, bindings in file.attribute_bindings.items():
+                for binding, path, target in bindings:
+                    place = Place(file.index, binding.scope, binding.block, binding.order)
+                    value = binding.value if binding.kind is BindingKind.ASSIGN else fact.Opaque()
+                    found[attribute].append((Source(value, place, {}), target, path))
         return found
 
     def _are_related(self, first: Class, second: Class) -> bool:
@@ -427,10 +449,6 @@ def _part(value: fact.Expression, path: tuple[int, ...]) -> fact.Expression:
             case _:
                 return fact.Opaque()
     return value
-
-
-def _place_of(binding: BindingFact) -> tuple[int, int, int]:
-    return binding.scope, binding.block, binding.order
 
 
 def _references(expression: fact.Expression, file: ProjectFile) -> Iterator[fact.Expression]:

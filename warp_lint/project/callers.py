@@ -83,8 +83,11 @@ class Callers:
         return self._at_import[key]
 
     def _is_at_import(self, site: CallSite) -> bool:
-        outer = self.file(site).function_of(self.call(site).scope)
-        return outer is None or self.runs_at_import(site.file, outer)
+        file, call = self.file(site), self.call(site)
+        outer = file.function_of(call.scope)
+        if outer is None:
+            return not file.is_main_guarded(call.block)
+        return self.runs_at_import(site.file, outer)
 
     def _called(self, values: Values) -> Iterator[Function]:
         for value in values:

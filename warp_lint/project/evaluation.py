@@ -307,9 +307,13 @@ class Evaluator:
         self, binders: list[Binder], file: ProjectFile, scope: int, environment: Environment
     ) -> Values:
         values: list[Value] = []
+        on_cuda = [binder.order for binder in binders if len(binders) > 1 and file.is_cuda_only(binder.block)]
         for binder in binders:
+            # Values that never meet CUDA, where they would matter: those of a branch for the CPU, and those
+            # that a branch for CUDA replaces.
             if len(binders) > 1 and file.is_cpu_only(binder.block):
-                # Such a value never meets CUDA, where it would matter.
+                continue
+            if on_cuda and binder.order < on_cuda[0]:
                 continue
             values += self._value_of(binder, file, scope, environment)
         return distinct(values) or (UNKNOWN,)

@@ -44,6 +44,7 @@ class Step(NamedTuple):
 
     location: Location
     name: str
+    is_import: bool = False
 
 
 class Event(NamedTuple):
@@ -74,6 +75,10 @@ class Event(NamedTuple):
     def loads(self, module: ModuleKey) -> bool:
         """Whether the event makes Warp build or fetch a module."""
         return self.is_load and self.module in (module, EVERY_MODULE)
+
+    @property
+    def came_through_import(self) -> bool:
+        return any(step.is_import for step in self.steps)
 
     def sets_same_option(self, other: Event) -> bool:
         """Whether both set one option of one module."""

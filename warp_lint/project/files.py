@@ -245,6 +245,13 @@ class ProjectFile:
             for fact in self._facts_around(block)
         )
 
+    def is_cuda_only(self, block: int) -> bool:
+        """Whether a block runs only on CUDA, by the condition of a branch around it."""
+        return any(
+            fact.kind is BlockKind.BRANCH and self._device_of_branch(fact) == "cuda"
+            for fact in self._facts_around(block)
+        )
+
     def _device_of_branch(self, fact: BlockFact) -> str:
         if fact.test is not None:
             return device_of_condition(fact.test)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterator
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple, TypeAlias
 
 from warp_lint.facts import values as fact
@@ -18,9 +19,14 @@ from warp_lint.project.argument_types import Source, TypeReader, visible_scopes
 from warp_lint.project.callers import CallSite
 from warp_lint.project.evaluation import Evaluator, Place
 from warp_lint.project.files import ProjectFile
-from warp_lint.project.values import UNKNOWN, Environment, Function, PythonModule, only_constant
+from warp_lint.project.values import UNKNOWN, Environment, External, Function, PythonModule, only_constant
 
 _END = 1 << 60
+_TABLES = tuple(
+    (External(name),)
+    for name in ("builtins.dict", "builtins.list", "collections.defaultdict", "collections.OrderedDict")
+)
+"""What makes a new table when it is called."""
 
 
 class Arrival(NamedTuple):
@@ -73,6 +79,10 @@ class Attributed(NamedTuple):
     """An attribute of it is read."""
 
 
+class Called(NamedTuple):
+    """It is called."""
+
+
 class Discarded(NamedTuple):
     """It is the value of a statement."""
 
@@ -81,7 +91,7 @@ class Other(NamedTuple):
     """Something that is not followed."""
 
 
-Role: TypeAlias = Passed | Bound | Returned | Item | Stored | Attributed | Discarded | Other
+Role: TypeAlias = Passed | Bound | Returned | Item | Stored | Attributed | Called | Discarded | Other
 OTHER = Other()
 
 
@@ -109,7 +119,7 @@ class Mentions:
         facts, index = self._file.facts, self._file.index
         for number, call in enumerate(facts.calls):
             place = Place(index, call.scope, call.block, call.order)
-            yield call.function, place, OTHER
+            yield call.function, place, Called()
             is_open = False
             for position, argument in enumerate(call.arguments):
                 is_open = is_open or argument.keyword == "*"
@@ -287,9 +297,20 @@ class Flows:
             return False
         if not any(part.startswith("_") for part in file.dotted_name.split(".")):
             return True
-        return any(fact.Constant(name) in items for items in _all_names(file)) or any(
+        if any(fact.Constant(name) in items for items in _all_names(file)):
+            return True
+        if any(
             other.file.is_package and not other.is_module and other.imported.name == name
             for other in self._importing[file.index]
+        ):
+            return True
+        # A package that imports its names when they are asked for has them as strings.
+        packages = accumulate(file.dotted_name.split("."), "{}.{}".format)
+        found = (self._evaluator.modules.find(package, file) for package in packages)
+        return any(
+            bool(self._mentions_in(self._files[package]).strings.get(name))
+            for package in found
+            if package not in (None, file.index)
         )
 
     def _mentions_in(self, file: ProjectFile) -> Mentions:
@@ -308,7 +329,7 @@ class Flows:
         """Where a value arrives from a mention; ``keys`` lead to it in the table that is mentioned, the
         outermost last."""
         match mention.role:
-            case Discarded():
+            case Called() | Discarded():
                 return
             case Passed() as passed:
                 yield from self._argument(passed, mention.place.file, keys, seen)
@@ -334,8 +355,14 @@ class Flows:
         types = self._reader.named(source)
         if types:
             return next(iter(types)) if len(types) == 1 else None
-        found = only_constant(self._evaluator.evaluate(source.expression, source.place, source.environment))
-        return found.value if found is not None else None
+        match self._reader.origins(source):
+            case [Source(expression=expression, place=place, environment=environment)]:
+                found = only_constant(self._evaluator.evaluate(expression, place, environment))
+            case _:
+                found = None
+        if found is None or (isinstance(found.value, int) and found.value < 0):
+            return None  # a negative index counts from the end
+        return found.value
 
     def _argument(
         self, passed: Passed, file: int, keys: tuple[Key, ...], seen: set[Hashable]
@@ -374,11 +401,14 @@ class Flows:
         environment: Environment,
         seen: set[Hashable],
     ) -> Iterator[Arrival]:
-        target = binding.target
+        file, target = self._files[place.file], binding.target
         while isinstance(target, (fact.Sequence, fact.Subscript)):
             if isinstance(target, fact.Subscript):
                 keys = (*keys, self._key(Source(target.index, place, environment)))
                 target = target.base
+                if not self._is_made_here(target, file, binding.scope):
+                    yield LOST
+                    return
             else:
                 position = keys[-1] if keys else None
                 if not isinstance(position, int) or not 0 <= position < len(target.items):
@@ -386,10 +416,34 @@ class Flows:
                 keys = keys[:-1]
                 target = target.items[position]
         if isinstance(target, fact.Name):
-            file = self._files[place.file]
             yield from self._name(file, _owner(file, binding.scope, target.id), target.id, keys, seen)
         else:
             yield LOST
+
+    def _is_made_here(self, table: fact.Expression, file: ProjectFile, scope: int) -> bool:
+        """Whether a table is one that its name alone stands for, or an item of such a table."""
+        while isinstance(table, fact.Subscript):
+            table = table.base
+        if not isinstance(table, fact.Name):
+            return False
+        owner = _owner(file, scope, table.id)
+        binders = file.binders[owner].get(table.id, [])
+        return bool(binders) and all(
+            isinstance(binder.fact, BindingFact)
+            and binder.fact.kind is BindingKind.ASSIGN
+            and not binder.path
+            and self._is_new_table(binder.fact.value, file)
+            for binder in binders
+        )
+
+    def _is_new_table(self, value: fact.Expression, file: ProjectFile) -> bool:
+        match value:
+            case fact.Mapping() | fact.Sequence() | fact.Comprehension():
+                return True
+            case fact.CallReference(index=index):
+                return self._evaluator.callee(file.index, index) in _TABLES
+            case _:
+                return False
 
     def _name(
         self, file: ProjectFile, scope: int, name: str, keys: tuple[Key, ...], seen: set[Hashable]

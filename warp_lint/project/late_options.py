@@ -50,7 +50,7 @@ def _load_before(
         if earlier.loads(write.module):
             return earlier
     found = project.timeline.load_before(write.module, event, events, file)
-    if found is not None:
+    if found is not None and not (_is_of_its_own_file(write) and found.came_through_import):
         return found
     # In a loop that sets another value in each turn, the load of one turn precedes the write of the next.
     # A unique kernel that the loop makes is a new one in each turn.
@@ -67,6 +67,12 @@ def _load_before(
         ):
             return other
     return None
+
+
+def _is_of_its_own_file(write: OptionWrite) -> bool:
+    """Whether a file sets an option of its own module at its top level: that runs once, before anybody can
+    launch what the file defines."""
+    return write.place.scope == 0 and write.module.file == write.file.index
 
 
 def _changes(
@@ -86,11 +92,16 @@ def _value_before(
         for other in events
         if other.sets_same_option(event) and project.timeline.precedes(file, other, event.block, event.order)
     ]
-    if not earlier:
-        at_import = project.timeline.events(write.file.index, 0)
-        earlier = [other for other in at_import if other.sets_same_option(event) and other.write != write]
     if earlier and earlier[-1].write is not None:
         return earlier[-1].write.values
+    module = project.modules.get(write.module)
+    at_import = [
+        other
+        for other in (module.writes if module is not None else ())
+        if other.name == write.name and other.place.scope == 0 and other != write
+    ]
+    if at_import:
+        return at_import[-1].values
     option = find(MODULE_OPTIONS, write.name)
     if option is None or isinstance(option.default, WarpName):
         return ()

@@ -130,45 +130,44 @@ class Overloads:
                 )
 
     def _of_call(self, site: CallSite) -> Iterator[Declaration]:
-        call, place = self._callers.call(site), self._callers.place(site)
-        given = [argument.value for argument in call.arguments]
+        arguments, place = self._callers.call(site).arguments, self._callers.place(site)
+        given = [argument.value for argument in arguments]
+        types = _argument(arguments, 1, "arg_types") or fact.Opaque()
         for way in self._ways(site, given):
             outermost = way.path[-1] if way.path else site
-            anchor, file = self._callers.call(outermost), self._callers.file(outermost)
             for environment in self._evaluator.iterations(place, given, way.environment):
-                kernel = self._overloaded(call.arguments, place, environment)
+                kernel = self._overloaded(arguments, place, environment)
                 if kernel is not None:
-                    types = _argument(call.arguments, 1, "arg_types")
-                    signature = (
-                        self._signature_of(kernel, Source(types, place, environment))
-                        if types is not None
-                        else None
-                    )
                     yield Declaration(
                         kernel,
-                        signature,
-                        file,
-                        anchor.span,
-                        anchor.statement_span,
+                        self._signature_of(kernel, Source(types, place, environment)),
+                        self._callers.file(outermost),
+                        self._callers.call(outermost).span,
+                        self._callers.call(outermost).statement_span,
                         self._callers.place(outermost),
                         site,
                         way.path,
                         environment,
                     )
 
-    def _ways(self, site: CallSite, given: list[fact.Expression]) -> Iterable[Binding]:
-        """The ways to a call whose arguments depend on the parameters of the function around it."""
-        file = self._callers.file(site)
-        function = file.function_of(self._callers.call(site).scope)
-        place = self._callers.place(site)
+    def _ways(self, site: CallSite, given: list[fact.Expression]) -> list[Binding]:
+        """The ways to a call whose arguments depend on the parameters of the function around it; one of which
+        nothing is known where there may be others."""
+        file, place = self._callers.file(site), self._callers.place(site)
+        function = file.function_of(place.scope)
+        directly = Binding({}, ())
         if function is None or not any(
             isinstance(value, ParameterValue)
             for expression in given
             for name in names_in(expression, file)
             for value in self._evaluator.lookup(name, place, {})
         ):
-            return [Binding({}, ())]
-        return list(self._callers.bindings(site.file, function)) or [Binding({}, ())]
+            return [directly]
+        ways = list(self._callers.bindings(site.file, function))
+        scope = file.facts.scopes[function]
+        is_seen = not any(self._flows.of_name(site.file, scope.parent, scope.name))
+        is_offered = scope.parent == 0 and self._flows.is_offered(file, scope.name)
+        return ways if ways and is_seen and not is_offered else [*ways, directly]
 
     def _overloaded(
         self, arguments: tuple[Argument, ...], place: Place, environment: Environment

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from warp_lint.facts import values as fact
@@ -16,7 +17,7 @@ from warp_lint.facts.records import BlockKind, ScopeKind
 from warp_lint.project.callers import CallSite
 from warp_lint.project.events import EVERY_MODULE, Context, Event, EventKind, Step
 from warp_lint.project.files import ProjectFile
-from warp_lint.project.kernels import ModuleKey
+from warp_lint.project.kernels import ModuleKey, ModuleKind
 from warp_lint.project.launches import Launch
 from warp_lint.project.values import (
     Class,
@@ -73,6 +74,8 @@ class Timeline:
         key = (file, scope, depth)
         found = self._events.get(key)
         if found is None:
+            if (file, scope) not in self._eventful:
+                return ()
             if (file, scope) in self._running or depth < 0:
                 return ()
             self._running.add((file, scope))
@@ -82,6 +85,26 @@ class Timeline:
                 self._running.discard((file, scope))
             self._events[key] = found
         return found
+
+    @cached_property
+    def _eventful(self) -> frozenset[tuple[int, int]]:
+        """The scopes that have events, or may come to some by what they call or import: most have none."""
+        pending = list(self._own)
+        for file in self._evaluator.files:
+            pending += [(file.index, imported.scope) for imported in file.facts.imports]
+        found: set[tuple[int, int]] = set()
+        while pending:
+            key = pending.pop()
+            if key in found:
+                continue
+            found.add(key)
+            file_index, scope = key
+            fact_ = self._evaluator.files[file_index].facts.scopes[scope]
+            if fact_.kind in (ScopeKind.CLASS, ScopeKind.COMPREHENSION):
+                pending.append((file_index, fact_.parent))
+            for site in self._callers.sites(file_index, scope):
+                pending.append((site.file, self._callers.call(site).scope))
+        return frozenset(found)
 
     def at_import(self, file: ProjectFile) -> list[Event]:
         """The events of importing a file, before any of its functions can run."""
@@ -317,9 +340,16 @@ class Timeline:
             for target in self._project.imports.targets(imported, file):
                 # What is imported is not run as the program.
                 target_file = self._evaluator.files[target]
-                events = tuple(self.at_import(target_file))
+                events = tuple(event for event in self.at_import(target_file) if _matters_elsewhere(event))
                 if events:
-                    step = Step(
-                        file.facts.location(imported.span), f"the import of {target_file.dotted_name}"
-                    )
+                    location = file.facts.location(imported.span)
+                    step = Step(location, f"the import of {target_file.dotted_name}", is_import=True)
                     yield imported.block, imported.order, (step,), events
+
+
+def _matters_elsewhere(event: Event) -> bool:
+    """Whether an event of an imported file is one for those who import it: what the file does to its own
+    modules and options is over by then."""
+    if event.kind in (EventKind.DEFINE, EventKind.OVERLOAD, EventKind.SET_OPTION):
+        return event.module is not None and event.module.kind is ModuleKind.NAMED
+    return True

@@ -71,11 +71,12 @@ class TileBackwardFlag(Rule):
     def _finding(self, kernel: KernelDefinition, operation: TileOperation, project: Project) -> Finding:
         module = project.modules[kernel.module]
         is_unique = module.key.kind is ModuleKind.UNIQUE
+        of_kernel = "" if is_unique else f' of "{kernel.name}"'
         which = f'unique kernel "{kernel.name}"' if is_unique else f'module "{module.name}"'
         return self.finding(
             kernel.location,
-            f'{which} links backward code of {operation.name}: kernel "{kernel.name}" turns '
-            "backward off on its decorator only, and tile operations follow the module's option",
+            f"{which} links backward code of {operation.name}: only the decorator{of_kernel} turns backward "
+            "off, and tile operations follow the module's option",
             suppression_range=kernel.suppression_range,
             fix=self._fix(kernel, project),
         )

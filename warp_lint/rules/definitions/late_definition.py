@@ -57,6 +57,8 @@ class LateDefinition(Rule):
                 if event.location in reported or not self._is_at_module_level(event, project):
                     continue
                 load = project.timeline.load_before(module, event, events, file)
+                if load is not None and load.came_through_import and module.file == file.index:
+                    continue  # a cycle: nobody launches what a file has not defined yet
                 if load is not None:
                     reported.add(event.location)
                     yield self._finding(event, load, project)

@@ -62,7 +62,7 @@ class ExcessOverloads(Rule):
         for kernel, declarations in project.overloads.declared.items():
             definition = project.kernels[kernel]
             statements = [item for item in _statements(declarations) if not project.is_test(item[0].file)]
-            repeated = [(later, first) for later, first in _repeated(statements)]
+            repeated = list(_repeated(statements)) if _is_made_once(definition) else []
             for later, first in repeated:
                 yield self._repetition(later, first, definition, project)
             others = [item for item in statements if all(item is not later for later, _ in repeated)]
@@ -100,10 +100,9 @@ class ExcessOverloads(Rule):
                     return
                 used.add(declaration.signature)
         for statement in statements:
-            signatures = {declaration.signature for declaration in statement}
-            if None in signatures and used:
+            if any(item.signature is None and (used or _is_in_function(item)) for item in statement):
                 continue
-            if signatures - used:
+            if any(item.signature not in used for item in statement):
                 yield self._finding(statement, used, launches, kernel, project)
 
     def _finding(
@@ -149,12 +148,17 @@ def _statements(declarations: Iterable[Declaration]) -> list[Statement]:
     return list(found.values())
 
 
+def _is_made_once(kernel: KernelDefinition) -> bool:
+    """Whether a kernel is not one of several that a function or loop makes."""
+    return kernel.outermost_function is None and kernel.file.loop_of(kernel.place.block) is None
+
+
 def _repeated(statements: list[Statement]) -> Iterator[tuple[Statement, Declaration]]:
     """The statements that declare nothing new, each with the declaration that came first. Only those that
     run when their file is imported count: a function may declare an overload just to get hold of it."""
     known: list[Declaration] = []
     for statement in statements:
-        if statement[0].file.function_of(statement[0].place.scope) is not None:
+        if _is_in_function(statement[0]):
             continue
         firsts = [
             next((first for first in known if _is_the_same(first, declaration)), None)
@@ -164,6 +168,10 @@ def _repeated(statements: list[Statement]) -> Iterator[tuple[Statement, Declarat
             yield statement, firsts[0]
         else:
             known += statement
+
+
+def _is_in_function(declaration: Declaration) -> bool:
+    return declaration.file.function_of(declaration.place.scope) is not None
 
 
 def _is_the_same(first: Declaration, second: Declaration) -> bool:
