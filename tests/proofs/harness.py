@@ -26,8 +26,8 @@ RECORDER = Path(__file__).resolve().parent / "recorder"
 
 HOPPER = "90"
 """The architecture that CUDA builds are made for; NVRTC needs no device of it."""
-TIME_LIMIT = 300
-"""Seconds after which a program counts as hanging; the slowest (MathDx links) take a tenth of it."""
+TIME_LIMIT = 900
+"""Seconds after which a program counts as hanging; the slowest (MathDx links) takes about a minute."""
 
 
 class Device(str, enum.Enum):
@@ -35,7 +35,7 @@ class Device(str, enum.Enum):
 
     CPU = "cpu"
     CUDA = "cuda"
-    """What the launches would build on a GPU, built by NVRTC without one."""
+    """What the launches would build if they went to a GPU, built by NVRTC without one."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.proofs.harness import Device, Run, record, run
-from tests.proofs.proofs import Expectation, NotProvenError, Outcome, Proof
+from tests.proofs.proofs import Expectation, NotProvenError, Outcome, Proof, read_cases, read_reasons
 from tests.proofs.recorder.events import Launch
 from tests.proofs.recorder.recording import source_size
 
@@ -210,9 +211,12 @@ wp.launch_tiled(transform, dim=[1], inputs=[wp.zeros((8, 8), dtype=wp.vec2f)], b
             id="one-build-for-each-block-dim",
         ),
         pytest.param(
-            "wp.launch(double, 4, [values, out], device='cpu', block_dim=64)\nwp.load_module(device='cpu')",
-            [],
-            id="nothing-for-the-cpu",
+            "wp.get_suggested_block_size(double)\nwp.launch(double, 4, [values, out], block_dim=64)",
+            [("__main__", 256), ("__main__", 64)],
+            id="query-builds-the-default",
+        ),
+        pytest.param(
+            "wp.launch(double, 4, [values, out], device='cpu')", [("__main__", 256)], id="whatever-device"
         ),
     ],
 )
@@ -275,8 +279,53 @@ def test_programs_that_do_not_do_the_same(tmp_path: Path, pair: Outcome, text: s
         Outcome(pair.before, other).check(Proof("fewer-builds"))
 
 
-def test_a_proof_names_what_exists() -> None:
-    with pytest.raises(ValueError, match="unknown effect"):
-        Proof("faster")
-    with pytest.raises(ValueError, match="needs the values"):
-        Proof("raises")
+def test_results_as_effects(tmp_path: Path) -> None:
+    """A program whose result changes, from zeros to numbers, and one that raises until it is fixed."""
+    zeros = record(write_program(tmp_path, "import warp\nprint([0.0, -0.0, 0])\n", "all_zero.py"))
+    numbers = record(write_program(tmp_path, "import warp\nprint([1.5, -2e-3, 0])\n", "two_not_zero.py"))
+    raises = record(write_program(tmp_path, "import warp\nraise KeyError(1)\n", "raises.py"))
+    Outcome(zeros, numbers).check(Proof("gradient-not-zero", Expectation(0, 2)))
+    Outcome(zeros, numbers).check(Proof("prints", Expectation("[0.0, -0.0, 0]", "[1.5, -0.002, 0]")))
+    Outcome(raises, numbers).check(Proof("raises", Expectation("KeyError", "none")))
+    with pytest.raises(NotProvenError, match="expected 0 and 2"):
+        Outcome(numbers, zeros).check(Proof("gradient-not-zero", Expectation(0, 2)))
+
+
+def test_proof_file(tmp_path: Path) -> None:
+    folder = tmp_path / "WRP999-some-rule"
+    (folder / "fires_folder").mkdir(parents=True)
+    (folder / "proof.toml").write_text(
+        'file = { effect = "fewer-builds", expect = { before = 2, after = 1 } }\n'
+        'folder = [{ effect = "fewer-links", device = "cuda" }, { effect = "less-source", share = 0.5 }]\n'
+    )
+    file, folder_on_cpu, folder_on_cuda = read_cases(tmp_path)
+    assert (file.code, file.pair, file.device) == ("WRP999", "file", Device.CPU)
+    assert (file.before.name, file.after.name) == ("fires_file.py", "fixed_file.py")
+    assert file.proofs == (Proof("fewer-builds", Expectation(2, 1)),)
+    assert folder_on_cpu.before.name == folder_on_cuda.before.name == "fires_folder"
+    assert folder_on_cpu.proofs == (Proof("less-source", share=0.5),)
+    assert folder_on_cuda.proofs == (Proof("fewer-links", device=Device.CUDA),)
+
+
+def test_reason_instead_of_a_proof(tmp_path: Path) -> None:
+    folder = tmp_path / "WRP999-some-rule"
+    folder.mkdir()
+    (folder / "proof.toml").write_text('unproven = "Warp has no say."\n')
+    assert list(read_cases(tmp_path)) == []
+    assert read_reasons(tmp_path) == {"WRP999": "Warp has no say."}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'pair = { effect = "faster" }',
+        'pair = { effect = "raises" }',
+        'pair = { effect = "fewer-builds", expected = 1 }',
+        'pair = { effect = "fewer-builds", device = "gpu" }',
+    ],
+)
+def test_mistakes_in_a_proof_file(tmp_path: Path, line: str) -> None:
+    (tmp_path / "WRP999-some-rule").mkdir()
+    (tmp_path / "WRP999-some-rule" / "proof.toml").write_text(line)
+    with pytest.raises(msgspec.ValidationError):
+        list(read_cases(tmp_path))

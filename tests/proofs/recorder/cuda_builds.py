@@ -17,7 +17,7 @@ class Variant(NamedTuple):
 
 
 class CudaBuilds:
-    """Repeats on CUDA what a program does on the CPU, up to the loading of the binary.
+    """Repeats on CUDA what a program does, whatever device it names, up to the loading of the binary.
 
     Warp's own ``Module.load`` decides from the module's hash for a block_dim whether a loaded variant is
     still good, and compiles to a file that NVRTC makes without a device. The variants are kept where Warp
@@ -39,6 +39,10 @@ class CudaBuilds:
         loaded = [dim for context, dim in module.execs if context == CONTEXT]
         for dim in loaded or [module.options["block_dim"]]:
             self.load(module, dim)
+
+    def query(self, module: Any) -> None:
+        """``wp.get_suggested_block_size`` for a kernel of the module."""
+        self.load(module, module.options["block_dim"])
 
     def load(self, module: Any, block_dim: int) -> None:
         module_hash = module.get_module_hash(block_dim)

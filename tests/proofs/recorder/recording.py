@@ -119,8 +119,10 @@ class Recorder:
         self.watch_builds(context.Module)
         keep_requested_block_dims(context)
         share_precompiled_headers(context.Runtime)
+        self.watch_launches(context)
         architecture = os.environ.get(CUDA_ARCHITECTURE)
-        self.watch_launches(context, CudaBuilds(int(architecture)) if architecture else None)
+        if architecture is not None:
+            repeat_loads(context, CudaBuilds(int(architecture)))
 
     def watch_module_creation(self, module_class: Any) -> None:
         original = module_class.__init__
@@ -158,25 +160,20 @@ class Recorder:
         module_class._run_codegen = run_codegen
         module_class._compile = compile_module
 
-    def watch_launches(self, context: Any, cuda: CudaBuilds | None) -> None:
+    def watch_launches(self, context: Any) -> None:
         original_launch = context.launch
-        launch_signature = inspect.signature(original_launch)
         original_replay = context.Launch.launch
-        original_preload = context.force_load
-        preload_signature = inspect.signature(original_preload)
+        launch_signature = inspect.signature(original_launch)
 
         @functools.wraps(original_launch)
         def launch(*arguments: Any, **keywords: Any) -> Any:
             result = original_launch(*arguments, **keywords)
             call = launch_signature.bind(*arguments, **keywords).arguments
-            kernel = call["kernel"]
-            dim, _ = context._normalize_launch_dim(call["dim"])
-            block_dim = requested_block_dim(call.get("block_dim"))
             if not call.get("record_cmd", False):
-                instance = instance_of(kernel, [*call.get("inputs", ()), *call.get("outputs", ())])
-                self.note_launch(instance, dim, block_dim, adjoint=call.get("adjoint", False))
-            if cuda is not None and call.get("device") != "cpu" and 0 not in dim:
-                cuda.launch(kernel.module, block_dim)
+                kernel = instance_of(call["kernel"], [*call.get("inputs", ()), *call.get("outputs", ())])
+                dim, _ = context._normalize_launch_dim(call["dim"])
+                block_dim = requested_block_dim(call.get("block_dim"))
+                self.note_launch(kernel, dim, block_dim, adjoint=call.get("adjoint", False))
             return result
 
         @functools.wraps(original_replay)
@@ -186,19 +183,8 @@ class Recorder:
             self.note_launch(command.kernel, [*command.bounds.shape], block_dim, adjoint=command.adjoint)
             return result
 
-        @functools.wraps(original_preload)
-        def preload(*arguments: Any, **keywords: Any) -> Any:
-            result = original_preload(*arguments, **keywords)
-            call = preload_signature.bind(*arguments, **keywords).arguments
-            modules = call.get("modules")
-            if cuda is not None and call.get("device") != "cpu":
-                for module in list(context.user_modules.values()) if modules is None else modules:
-                    cuda.preload(module, call.get("block_dim"))
-            return result
-
         context.launch = launch
         context.Launch.launch = replay
-        context.force_load = preload
 
     # -- what is noted ------------------------------------------------------------------------------------
 
@@ -231,7 +217,7 @@ class Recorder:
 
     def changed_config(self) -> dict[str, Value]:
         attributes = changed(self.config_at_import, public_attributes(self.config))
-        del attributes["kernel_cache_dir"]  # Warp writes the folder of this run there
+        attributes.pop("kernel_cache_dir", None)  # Warp writes the folder of this run there
         return plain_values(attributes)
 
     def note_error(self, report: Callable[..., Any]) -> Callable[..., Any]:
@@ -255,6 +241,42 @@ class Recorder:
                 if not module.name.startswith("warp.")
             ]
         self.events_file.write_text(json.dumps(dataclasses.asdict(self.events)))
+
+
+def repeat_loads(context: Any, cuda: CudaBuilds) -> None:
+    """Let each call that loads modules load them for CUDA too."""
+    original_launch = context.launch
+    original_preload = context.force_load
+    original_query = context.get_suggested_block_size
+    launch_signature = inspect.signature(original_launch)
+    preload_signature = inspect.signature(original_preload)
+
+    @functools.wraps(original_launch)
+    def launch(*arguments: Any, **keywords: Any) -> Any:
+        result = original_launch(*arguments, **keywords)
+        call = launch_signature.bind(*arguments, **keywords).arguments
+        dim, _ = context._normalize_launch_dim(call["dim"])
+        if 0 not in dim:
+            cuda.launch(call["kernel"].module, requested_block_dim(call.get("block_dim")))
+        return result
+
+    @functools.wraps(original_preload)
+    def preload(*arguments: Any, **keywords: Any) -> Any:
+        result = original_preload(*arguments, **keywords)
+        call = preload_signature.bind(*arguments, **keywords).arguments
+        modules = call.get("modules")
+        for module in list(context.user_modules.values()) if modules is None else modules:
+            cuda.preload(module, call.get("block_dim"))
+        return result
+
+    @functools.wraps(original_query)
+    def query(kernel: Any, *arguments: Any, **keywords: Any) -> Any:
+        cuda.query(kernel.module)
+        return original_query(kernel, *arguments, **keywords)
+
+    context.launch = launch
+    context.force_load = preload
+    context.get_suggested_block_size = query
 
 
 # -- changes to Warp that no count sees -------------------------------------------------------------------
@@ -336,7 +358,10 @@ def public_attributes(config: Any) -> dict[str, Any]:
 
 
 def plain_values(values: dict[str, Any]) -> dict[str, Value]:
-    return {
-        name: value if type(value) in (type(None), bool, int, float, str) else repr(value)
-        for name, value in values.items()
-    }
+    return {name: plain_value(value) for name, value in values.items()}
+
+
+def plain_value(value: Any) -> Value:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return int(value)  # a block_dim remembers the launch
+    return value if isinstance(value, bool | float | str | None) else repr(value)
