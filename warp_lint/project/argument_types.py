@@ -273,7 +273,9 @@ class TypeReader:
                 return [source]
             binders = file.binders[scope].get(name) if scope in file.binders else None
             if binders:
-                if scope == source.place.scope:
+                if scope == source.place.scope and all(
+                    _scope_of(binder) in (None, scope) for binder in binders
+                ):
                     binders = reaching(binders, file, source.place.block, source.place.order) or binders
                 if scope == 0 and self._is_set_from_outside(PythonModule(file.index), name):
                     return [_untold(source)]
@@ -436,6 +438,11 @@ def _union(alternatives: Iterable[Types]) -> Types:
 
 def _untold(source: Source) -> Source:
     return source._replace(expression=fact.Opaque())
+
+
+def _scope_of(binder: Binder) -> int | None:
+    """The scope whose code binds; another than that of the name where that is ``global`` or ``nonlocal``."""
+    return binder.fact.scope if isinstance(binder.fact, BindingFact) else None
 
 
 def _part(value: fact.Expression, path: tuple[int, ...]) -> fact.Expression:

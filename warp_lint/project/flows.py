@@ -136,8 +136,8 @@ class Mentions:
             place = Place(index, binding.scope, binding.block, binding.order)
             is_plain = binding.kind in (BindingKind.ASSIGN, BindingKind.WALRUS)
             yield binding.value, place, Bound(binding) if is_plain else OTHER
-            for part in _read_by(binding.target):
-                yield part, place, OTHER
+            for part, role in _read_by(binding.target):
+                yield part, place, role
         for returned in facts.returns:
             place = Place(index, returned.scope, returned.block, returned.order)
             yield returned.value, place, Returned() if returned.kind == "return" else OTHER
@@ -201,14 +201,14 @@ class Mentions:
             self._visit(item, place, Stored(key, role) if has_places else OTHER)
 
 
-def _read_by(target: fact.Expression) -> Iterator[fact.Expression]:
+def _read_by(target: fact.Expression) -> Iterator[tuple[fact.Expression, Role]]:
     """What binding a target reads: keys, and the objects whose attributes are set. A table that only gets
     another item is not read."""
     match target:
         case fact.Attribute(base=base):
-            yield base
+            yield base, Attributed()
         case fact.Subscript(base=base, index=index):
-            yield index
+            yield index, OTHER
             if not isinstance(base, fact.Name):
                 yield from _read_by(base)
         case fact.Sequence(items=items):

@@ -223,9 +223,13 @@ def _fix(statement: Statement, project: Project) -> Fix | None:
 
 
 def _deleted_stub(stub: Declaration, project: Project) -> tuple[Edit, ...] | None:
+    """The edit that deletes a function under ``@wp.overload``; None where comments would go with it."""
     try:
         statements = statements_of(project.source(stub.file))
     except SourceError:
         return None
     definition = statements.at(stub.span.start)
-    return (statements.deletion(definition),) if definition is not None else None
+    if definition is None:
+        return None
+    edit = statements.deletion(definition)
+    return None if "#" in statements.source.text[edit.start : edit.end] else (edit,)
