@@ -15,14 +15,15 @@ from warp_lint.source import SourceError
 def delete_statement(file: ProjectFile, offset: int, project: Project) -> tuple[Edit, ...] | None:
     """The edits that delete the statement at an offset, and the imports that nothing else uses then.
 
-    None when there is no such statement, or when it does more than one thing.
+    None when there is no such statement, when it does more than one thing, or when a comment in it would go
+    with it.
     """
     try:
         statements = statements_of(project.source(file))
     except SourceError:
         return None
     statement = statements.at(offset)
-    if statement is None or not _is_simple(statement.node):
+    if statement is None or not _is_simple(statement.node) or statements.has_comment(statement):
         return None
     return (statements.deletion(statement), *_unused_imports(statement, statements, file))
 

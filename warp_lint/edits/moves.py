@@ -47,7 +47,7 @@ def move_to_module_scope(kernel: KernelDefinition, project: Project) -> tuple[Ed
     if not moved.endswith(("\n", "\r")):
         moved += newline
     at = statements.first_line_of(around)
-    removal_start = _with_blank_lines_above(start, end, statements)
+    removal_start = statements.with_blank_lines_above(start, end)
     return (
         Edit(file.facts.path, at, at, f"{moved}{newline}{newline}"),
         Edit(file.facts.path, removal_start, end, ""),
@@ -105,15 +105,3 @@ def _dedented(text: str, indentation: str) -> str | None:
     if any(line.strip() and not line.startswith(indentation) for line in lines):
         return None
     return "".join(line[len(indentation) :] if line.strip() else line.lstrip(" \t") for line in lines)
-
-
-def _with_blank_lines_above(start: int, end: int, statements: Statements) -> int:
-    """Where to cut so that blank lines above and below do not add up."""
-    source = statements.source
-    following = source.position(end).line
-    if following <= source.line_count and source.line_text(following).strip():
-        return start
-    line = source.position(start).line
-    while line > 1 and not source.line_text(line - 1).strip():
-        line -= 1
-    return source.line_starts[line - 1]

@@ -12,7 +12,7 @@ from warp_lint.project import Project
 from warp_lint.project.evaluation import names_in
 from warp_lint.project.files import ProjectFile
 from warp_lint.project.kernels import ModuleKey, ModuleKind
-from warp_lint.project.options import OptionWrite
+from warp_lint.project.options import ConfigWrite, OptionWrite
 from warp_lint.project.values import External
 from warp_lint.source import SourceError
 
@@ -46,14 +46,36 @@ def move_to_top(write: OptionWrite, project: Project) -> tuple[Edit, ...] | None
         return None
     if project.conditions.decide_about(file, write.place.scope, write.place.block, write.span.start):
         return None
+    return _move(file, write.statement_span.start, _names_read(write), project)
+
+
+def move_config_to_top(config: ConfigWrite, project: Project) -> tuple[Edit, ...] | None:
+    """Move an assignment to ``wp.config`` at module level behind the imports of its file.
+
+    None where that could change more than the time: the value is not written out, or a condition decides
+    about the statement.
+    """
+    file = config.file
+    is_plain = config.place.scope == 0 and config.place.block == file.facts.scopes[0].body_block
+    if config.kind != "assign" or not is_plain:
+        return None
+    names: set[str] = set()
+    for binding in file.facts.bindings:
+        if binding.span == config.span:
+            names |= set(names_in(binding.target, file)) | set(names_in(binding.value, file))
+    return _move(file, config.span.start, names, project)
+
+
+def _move(file: ProjectFile, offset: int, names: set[str], project: Project) -> tuple[Edit, ...] | None:
+    """Move the one-line statement at an offset behind the imports, if it reads nothing but Warp."""
     try:
         source = project.source(file)
     except SourceError:
         return None
     statements = statements_of(source)
-    statement = statements.at(write.statement_span.start)
+    statement = statements.at(offset)
     warp = _warp_name(file)
-    if statement is None or not warp or not _is_written_out(write, warp):
+    if statement is None or not warp or names != {warp}:
         return None
     line_end = source.line_end(source.position(statement.end).line)
     line_start = source.line_starts[source.position(statement.start).line - 1]
@@ -67,7 +89,9 @@ def move_to_top(write: OptionWrite, project: Project) -> tuple[Edit, ...] | None
     insertion = _insert_at_top(file, text, project)
     if insertion is None:
         return None
-    return (insertion, Edit(file.facts.path, line_start, statements.next_line(line_end), ""))
+    end = statements.next_line(line_end)
+    start = statements.with_blank_lines_above(line_start, end)
+    return (insertion, Edit(file.facts.path, start, end, ""))
 
 
 def _insert_at_top(file: ProjectFile, statement: str, project: Project) -> Edit | None:
@@ -98,8 +122,8 @@ def _warp_name(file: ProjectFile) -> str:
     return ""
 
 
-def _is_written_out(write: OptionWrite, warp: str) -> bool:
-    """Whether the statement reads nothing but Warp, so that it means the same at the top."""
+def _names_read(write: OptionWrite) -> set[str]:
+    """The names that the statement of an option write reads."""
     file = write.file
     names: set[str] = set()
     if write.call >= 0:
@@ -111,4 +135,4 @@ def _is_written_out(write: OptionWrite, warp: str) -> bool:
         for binding in file.facts.bindings:
             if binding.span == write.span:
                 names |= set(names_in(binding.target, file)) | set(names_in(binding.value, file))
-    return names == {warp}
+    return names

@@ -6,6 +6,8 @@ Statements are found with `ast`: a fix of a file with newer syntax than the runn
 from __future__ import annotations
 
 import ast
+import io
+import tokenize
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -121,6 +123,28 @@ class Statements:
         if text.startswith("\r\n", line_end):
             return line_end + 2
         return min(line_end + 1, len(text))
+
+    def with_blank_lines_above(self, start: int, end: int) -> int:
+        """Where to cut whole lines so that blank lines above and below do not add up."""
+        source = self.source
+        following = source.position(end).line
+        if following <= source.line_count and source.line_text(following).strip():
+            return start
+        line = source.position(start).line
+        while line > 1 and not source.line_text(line - 1).strip():
+            line -= 1
+        return source.line_starts[line - 1]
+
+    def has_comment(self, statement: Statement) -> bool:
+        """Whether a comment stands inside a statement."""
+        text = self.source.text[statement.start : statement.end]
+        if "#" not in text:
+            return False
+        try:
+            tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+        except (tokenize.TokenError, SyntaxError):
+            return True
+        return any(token.type == tokenize.COMMENT for token in tokens)
 
     def first_line_of(self, statement: Statement) -> int:
         """The offset of the first line that belongs to a statement: comment lines right above it do."""

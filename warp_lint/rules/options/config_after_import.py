@@ -3,7 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from warp_lint.findings import Finding, Level, Location, Related
+from warp_lint.edits.options import move_config_to_top
+from warp_lint.findings import Applicability, Finding, Fix, Level, Location, Related
 from warp_lint.project import Project
 from warp_lint.project.events import EventKind
 from warp_lint.project.files import ProjectFile
@@ -43,7 +44,9 @@ class ConfigAfterImport(Rule):
     ```
 
     ## Fix safety
-    There is no fix yet: moving the assignment above the imports is for the author to decide.
+    The fix moves the assignment above the definitions of its file. It is unsafe: the module gets an option
+    that it did not have so far. None is offered where an import came first: imports have an order of their
+    own.
     """
 
     code = "WRP302"
@@ -66,7 +69,7 @@ class ConfigAfterImport(Rule):
                 continue
             earlier = self._created_before(config, project)
             if earlier is not None:
-                yield self._finding(config, earlier)
+                yield self._finding(config, earlier, project)
 
     def _created_before(self, config: ConfigWrite, project: Project) -> _Creation | None:
         """The first thing at the file's top level that created a Warp module before the assignment."""
@@ -93,7 +96,8 @@ class ConfigAfterImport(Rule):
         for index, scope in enumerate(file.facts.scopes):
             if scope.parent == 0 and scope.decorators and self._is_device_code(file, index, project):
                 location = file.facts.location(scope.decorators[0].span)
-                yield _Creation(scope.block, scope.order, location, f"{scope.name} creates the file's module")
+                what = f"{scope.name} creates the file's module"
+                yield _Creation(scope.block, scope.order, location, what, is_definition=True)
         for imported in file.facts.imports:
             if imported.scope != 0 or file.is_type_checking(imported.block):
                 continue
@@ -137,14 +141,21 @@ class ConfigAfterImport(Rule):
         events = project.timeline.events(config.file.index, config.place.scope)
         return any(event.kind is EventKind.DEFINE and event.order > config.place.order for event in events)
 
-    def _finding(self, config: ConfigWrite, earlier: _Creation) -> Finding:
+    def _finding(self, config: ConfigWrite, earlier: _Creation, project: Project) -> Finding:
         return self.finding(
             config.location,
             f"wp.config.{config.name} is set too late for modules that are created already: "
             "they copied its value when they were created",
             suppression_range=config.file.facts.location(config.span).range,
             related=[Related(f"{earlier.description} here", earlier.location)],
+            fix=self._fix(config, earlier, project),
         )
+
+    def _fix(self, config: ConfigWrite, earlier: _Creation, project: Project) -> Fix | None:
+        edits = move_config_to_top(config, project) if earlier.is_definition else None
+        if edits is None:
+            return None
+        return Fix("Set the attribute above the definitions", Applicability.UNSAFE, edits)
 
 
 class _Creation(NamedTuple):
@@ -154,3 +165,4 @@ class _Creation(NamedTuple):
     order: int
     location: Location
     description: str
+    is_definition: bool = False

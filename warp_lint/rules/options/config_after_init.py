@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from warp_lint.edits.options import move_config_to_top
 from warp_lint.facts.records import CallFact
-from warp_lint.findings import Finding, Level, Location, Related
+from warp_lint.findings import Applicability, Finding, Fix, Level, Location, Related
 from warp_lint.project import Project
 from warp_lint.project.callers import CallSite
 from warp_lint.project.files import last_name
@@ -44,7 +45,7 @@ class ConfigAfterInit(Rule):
     ```
 
     ## Fix safety
-    There is no fix: the assignment may belong above other code than the call.
+    The fix moves the assignment behind the imports. It is unsafe: the attribute takes effect then.
     """
 
     code = "WRP304"
@@ -64,16 +65,23 @@ class ConfigAfterInit(Rule):
                 call = project.call(site)
                 is_before = call.order < place.order and config.file.may_reach(call.block, place.block)
                 if is_before and not _is_annotation(call):
-                    yield self._finding(config, config.file.facts.location(call.span))
+                    yield self._finding(config, config.file.facts.location(call.span), project)
                     break
 
-    def _finding(self, config: ConfigWrite, call: Location) -> Finding:
+    def _finding(self, config: ConfigWrite, call: Location, project: Project) -> Finding:
         return self.finding(
             config.location,
             f"wp.config.{config.name} is set after Warp has initialized, which is when it is read",
             suppression_range=config.file.facts.location(config.span).range,
             related=[Related("initialized here", call)],
+            fix=self._fix(config, project),
         )
+
+    def _fix(self, config: ConfigWrite, project: Project) -> Fix | None:
+        edits = move_config_to_top(config, project)
+        if edits is None:
+            return None
+        return Fix("Set the attribute behind the imports", Applicability.UNSAFE, edits)
 
 
 def _is_annotation(call: CallFact) -> bool:

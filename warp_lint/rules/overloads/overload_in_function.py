@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warp_lint.findings import Finding, Level, Related
+from warp_lint.edits.overloads import move_behind_kernel
+from warp_lint.findings import Applicability, Finding, Fix, Level, Related
 from warp_lint.project import Project
 from warp_lint.project.events import Event, EventKind
 from warp_lint.project.kernels import ModuleKind
@@ -39,7 +40,8 @@ class OverloadInFunction(Rule):
     ```
 
     ## Fix safety
-    There is no fix: the types may be known only in the function.
+    The fix moves the statement behind the kernel, where its types are written out. It is unsafe: the overload
+    is built in every run then.
     """
 
     code = "WRP113"
@@ -87,7 +89,14 @@ class OverloadInFunction(Rule):
                 Related(f"loaded by {load.description}", load.location),
                 *(Related(f"through {step.name}", step.location) for step in steps),
             ],
+            fix=self._fix(event, project),
         )
+
+    def _fix(self, event: Event, project: Project) -> Fix | None:
+        assert event.site is not None
+        assert event.kernel is not None
+        edits = move_behind_kernel(project.kernels[event.kernel], event.site, project)
+        return Fix("Move the overload to module scope", Applicability.UNSAFE, edits) if edits else None
 
 
 def _is_at_module_level(declaration: Declaration) -> bool:

@@ -2,7 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warp_lint.findings import Finding, Level, Related
+import msgspec
+
+from warp_lint.edits.overloads import declare
+from warp_lint.findings import Applicability, Finding, Fix, Level, Related
 from warp_lint.project import Project
 from warp_lint.project.kernels import KernelDefinition
 from warp_lint.project.overloads import Signature, TypedLaunch
@@ -38,7 +41,8 @@ class UndeclaredOverloads(Rule):
     ```
 
     ## Fix safety
-    There is no fix: which combinations are needed in all is for the author to say.
+    The fix declares the combinations that are seen behind the kernel. It is unsafe: all of them are built
+    then, also in a run that launches only one.
     """
 
     code = "WRP111"
@@ -68,9 +72,15 @@ class UndeclaredOverloads(Rule):
         if len(first) < 2:
             return
         initial = next(iter(first.values()))
+        edit = declare(kernel, [signature for signature in first if signature not in declared], project)
+        fix = None
+        if edit is not None:
+            title = f'Declare the overloads of "{kernel.name}"'
+            fix = Fix(title, Applicability.UNSAFE, (edit,))
         for signature, launch in list(first.items())[1:]:
             if signature not in declared:
-                yield self._finding(signature, launch, initial, len(first), kernel, project)
+                finding = self._finding(signature, launch, initial, len(first), kernel, project)
+                yield msgspec.structs.replace(finding, fix=fix)
 
     def _finding(
         self,
