@@ -68,8 +68,9 @@ _MOST_ITERATIONS = 64
 _EVALUATED = frozenset(
     {
         "warp.kernel", "warp.Kernel", "warp.func", "warp.func_native", "warp.func_grad", "warp.func_replay",
-        "warp.overload", "warp.get_module", "warp.get_module_options", "warp.Module", "functools.partial",
-        "builtins.getattr", "builtins.int", "builtins.min", "builtins.max", "builtins.enumerate",
+        "warp.overload", "warp.get_device", "warp.get_module", "warp.get_module_options", "warp.Module",
+        "functools.partial", "builtins.getattr", "builtins.int", "builtins.min", "builtins.max",
+        "builtins.enumerate",
         "builtins.zip", "builtins.range", "builtins.dict", "builtins.__import__", "importlib.import_module",
         "itertools.product",
     }
@@ -80,6 +81,7 @@ _ITERABLES = frozenset(
 )
 _TRANSPARENT = frozenset(
     {
+        "warp.constant",
         "builtins.list",
         "builtins.tuple",
         "builtins.sorted",
@@ -163,6 +165,19 @@ class Evaluator:
         """What a call gives."""
         call = self.files[file].facts.calls[index]
         return self._call(call, index, self.place_of(file, call), {})
+
+    def evaluate_call_in_loops(self, file: int, index: int) -> Values:
+        """What a call gives in all turns of the loops over known displays around it."""
+        call = self.files[file].facts.calls[index]
+        place = self.place_of(file, call)
+        expressions = [call.function, *(argument.value for argument in call.arguments)]
+        return distinct(
+            [
+                value
+                for environment in self.iterations(place, expressions, {})
+                for value in self._call(call, index, place, environment)
+            ]
+        )
 
     def callee(self, file: int, index: int) -> Values:
         """What a call calls."""
@@ -944,6 +959,10 @@ class Evaluator:
             case "warp.overload":
                 kernels = [kernel for value in first or () for kernel in self._overloaded(value)]
                 return distinct(kernels) or (UNKNOWN,)
+            case "warp.get_device":
+                # A device is known by its name.
+                name_ = only_constant(first)
+                return (name_,) if name_ is not None else (ExternalResult(name),)
             case "warp.get_module_options":
                 return self._options_of(first, place)
             case "warp.get_module" | "warp.Module":
@@ -1245,8 +1264,10 @@ def names_in(expression: fact.Expression, file: ProjectFile) -> Iterator[str]:
         case fact.Conditional(test=test, body=body, orelse=orelse):
             for part in (test, body, orelse):
                 yield from names_in(part, file)
-        case fact.Comprehension(element=element):
+        case fact.Comprehension(element=element, scope=scope):
             yield from names_in(element, file)
+            for loop in file.loop_bindings.get(scope, ()):
+                yield from names_in(loop.value, file)
         case fact.Opaque(names=names):
             yield from names
 

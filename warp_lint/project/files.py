@@ -24,10 +24,21 @@ from warp_lint.facts.records import (
     ScopeFact,
     ScopeKind,
 )
-from warp_lint.facts.values import Attribute, Constant, Expression, Name, Operation, Starred, Subscript
+from warp_lint.facts.values import (
+    Attribute,
+    CallReference,
+    Constant,
+    Expression,
+    Name,
+    Operation,
+    Starred,
+    Subscript,
+)
 from warp_lint.facts.values import Sequence as Display
 from warp_lint.project.binders import Binder, BinderKind
+from warp_lint.project.values import PlainValue
 
+_EXPECTING = ("assertRaises", "assertRaisesRegex", "raises")
 _STARTERS = (ScopeKind.FUNCTION, ScopeKind.LAMBDA)
 
 
@@ -241,9 +252,27 @@ class ProjectFile:
     def is_cpu_only(self, block: int) -> bool:
         """Whether a block runs only on the CPU, by the condition of a branch around it."""
         return any(
-            fact.kind is BlockKind.BRANCH and self._device_of_branch(fact) == "cpu"
+            self._device_of_branch(fact) == "cpu"
+            if fact.kind is BlockKind.BRANCH
+            else fact.kind is BlockKind.WITH and "cpu" in self._entered(fact, "ScopedDevice")
             for fact in self._facts_around(block)
         )
+
+    def expects_error(self, block: int) -> bool:
+        """Whether a block is there to fail: under ``self.assertRaises(…)`` or ``pytest.raises(…)``."""
+        return any(
+            fact.kind is BlockKind.WITH and any(list(self._entered(fact, name)) for name in _EXPECTING)
+            for fact in self._facts_around(block)
+        )
+
+    def _entered(self, fact: BlockFact, name: str) -> Iterable[PlainValue]:
+        """The first arguments of the calls of a name that a ``with`` enters; None for what is no constant."""
+        for item in fact.test.items if isinstance(fact.test, Display) else ():
+            if isinstance(item, CallReference):
+                call = self.facts.calls[item.index]
+                if last_name(call.function) == name:
+                    first = call.arguments[0].value if call.arguments else None
+                    yield first.value if isinstance(first, Constant) else None
 
     def is_cuda_only(self, block: int) -> bool:
         """Whether a block runs only on CUDA, by the condition of a branch around it."""

@@ -303,7 +303,7 @@ def find_kernels(evaluator: Evaluator) -> dict[Kernel, KernelDefinition]:
             if scope.kind is ScopeKind.FUNCTION and scope.decorators:
                 evaluator.definition(file.index, index, {})
     for site in _making_calls(evaluator):
-        evaluator.evaluate_call(*site)
+        evaluator.evaluate_call_in_loops(*site)
     creations = sorted(evaluator.creations.values(), key=lambda creation: creation.place)
     return {creation.kernel: KernelDefinition(creation, evaluator) for creation in creations}
 

@@ -150,11 +150,13 @@ class LaunchFinder:
     def _block_dims(self, values: Values) -> Iterator[Constant | Symbol | None]:
         for value in self._callers.resolve(values):
             match value:
+                case Constant(value=bool() | float()):
+                    yield None
                 # Warp takes None and 0 for the default.
                 case Constant(value=None | 0):
                     yield constant(DEFAULT_BLOCK_DIM)
-                case Constant(value=int() | float() as number):
-                    yield constant(int(number))
+                case Constant(value=int(number)) if number > 0:
+                    yield constant(number)
                 case Symbol():
                     yield value
                 case _:

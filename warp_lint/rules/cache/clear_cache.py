@@ -7,6 +7,7 @@ from warp_lint.facts import values as fact
 from warp_lint.findings import Applicability, Finding, Fix, Level
 from warp_lint.project import Project
 from warp_lint.project.callers import CallSite
+from warp_lint.project.files import ProjectFile
 from warp_lint.rules.base import Rule
 
 
@@ -77,9 +78,10 @@ class ClearCache(Rule):
             return self._is_followed(site, project)
         if self._is_before_load(call.order, file.index, function, project):
             return True
-        return any(
-            self._is_followed(caller, project) for caller in project.callers.sites(file.index, function)
-        )
+        callers = project.callers.sites(file.index, function)
+        if any(project.files[caller.file].is_main_guarded(project.call(caller).block) for caller in callers):
+            return self._is_followed_by_calls(call.order, file, call.scope)
+        return any(self._is_followed(caller, project) for caller in callers)
 
     def _is_followed(self, site: CallSite, project: Project) -> bool:
         """Whether a load follows in the function, or any call at module level: what that leads to is not
@@ -91,10 +93,14 @@ class ClearCache(Rule):
             return self._is_before_load(call.order, file.index, function, project)
         if file.is_in_package and not file.is_main_guarded(call.block):
             return True
+        return self._is_followed_by_calls(call.order, file, call.scope)
+
+    def _is_followed_by_calls(self, order: int, file: ProjectFile, scope: int) -> bool:
+        """Whether a scope goes on to call anything but what clears or prints."""
         return any(
-            other.order > call.order and _called_name(other.function) not in _CLEARING
+            other.order > order and _called_name(other.function) not in _CLEARING
             for other in file.facts.calls
-            if other.scope == call.scope
+            if other.scope == scope
         )
 
     def _is_before_load(self, order: int, file: int, function: int, project: Project) -> bool:

@@ -7,6 +7,7 @@ from warp_lint.findings import Applicability, Finding, Fix, Level, Related
 from warp_lint.project import Project
 from warp_lint.project.creation import is_created_at_import_only
 from warp_lint.project.kernels import KernelDefinition, ModuleKind
+from warp_lint.project.values import only_constant
 from warp_lint.rules.base import Rule
 from warp_lint.rules.definitions.capture_free_kernel import CaptureFreeKernel
 
@@ -62,6 +63,8 @@ class KernelInFunction(Rule):
             function = kernel.outermost_function
             if function is None or not self._shares_its_module(kernel):
                 continue
+            if kernel.file.expects_error(kernel.place.block):
+                continue  # a test of what cannot be made
             if is_created_at_import_only(kernel, function, project):
                 continue
             yield self.finding(
@@ -78,7 +81,8 @@ class KernelInFunction(Rule):
             case ModuleKind.OWN:
                 return True
             case ModuleKind.NAMED:
-                return bool(kernel.captured_parameters)
+                given = only_constant(kernel.creation.arguments.keyword("module"))
+                return given is not None and bool(kernel.captured_parameters)
             case _:
                 return False
 

@@ -105,6 +105,8 @@ class ConfigAfterImport(Rule):
             package = imported.module
             if not imported.level and self._is_known(package, project):
                 yield _Creation(imported.block, imported.order, location, f"{package} creates its modules")
+            if package.partition(".")[0] == "warp" and not imported.level:
+                continue  # importing Warp is no fault, also where Warp itself is the project
             for target in project.imports.targets(imported, file):
                 for reached in sorted(project.imports.reached(target)):
                     other = project.files[reached]

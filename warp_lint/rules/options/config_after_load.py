@@ -6,6 +6,7 @@ from warp_lint.findings import Finding, Level, Related
 from warp_lint.project import Project
 from warp_lint.project.events import Event, EventKind
 from warp_lint.project.files import ProjectFile
+from warp_lint.project.kernels import ModuleKey
 from warp_lint.project.options import ConfigWrite
 from warp_lint.project.values import Constant, Values, constant
 from warp_lint.rules.base import Rule
@@ -110,15 +111,22 @@ class ConfigAfterLoad(Rule):
             if not load.is_load or load.module is None or load.came_through_call_of(event):
                 continue
             is_before = load in at_import or project.timeline.precedes(file, load, event.block, event.order)
-            if is_before and any(
-                later.kind is EventKind.LAUNCH
-                and later.module == load.module
-                and later.order > event.order
-                and file.may_reach(event.block, later.block)
-                for later in events
-            ):
+            if is_before and self._is_launched_unchanged(load.module, event, events, file):
                 return load
         return None
+
+    def _is_launched_unchanged(
+        self, module: ModuleKey, event: Event, events: tuple[Event, ...], file: ProjectFile
+    ) -> bool:
+        """Whether the module is launched after the assignment before anything marks it as modified."""
+        for later in events:
+            if later.module != module or later.order <= event.order:
+                continue
+            if later.kind is EventKind.LAUNCH:
+                return file.may_reach(event.block, later.block)
+            if later.kind in (EventKind.DEFINE, EventKind.OVERLOAD, EventKind.SET_OPTION):
+                return False
+        return False
 
     def _finding(self, event: Event, config: ConfigWrite, load: Event) -> Finding:
         steps = (*load.steps, *event.steps)

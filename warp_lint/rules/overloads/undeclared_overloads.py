@@ -50,9 +50,12 @@ class UndeclaredOverloads(Rule):
     level = Level.WARNING
 
     def check(self, project: Project) -> Iterator[Finding]:
+        reported = set()
         for kernel in project.kernels.values():
-            if kernel.is_generic:
-                yield from self._check_kernel(kernel, project)
+            for finding in self._check_kernel(kernel, project) if kernel.is_generic else ():
+                if (finding.location, finding.message) not in reported:
+                    reported.add((finding.location, finding.message))
+                    yield finding
 
     def _check_kernel(self, kernel: KernelDefinition, project: Project) -> Iterator[Finding]:
         launches = [
