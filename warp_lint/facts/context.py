@@ -27,7 +27,8 @@ class Context:
         # LibCST nodes hash slowly: what is known of a node is found by its id.
         self.call_indices: dict[int, int] = {}
         self.scope_indices: dict[int, int] = {}
-        self.statement_span = Span(0, 0)
+        self._statement_span = Span(0, 0)
+        self._statement: tuple[cst.CSTNode, cst.CSTNode | None] | None = None
         self.device_suites: set[int] = set()
         self._order = 0
         self._groups = 0
@@ -35,6 +36,20 @@ class Context:
         self._stack: list[tuple[int, int]] = []
         self.scope = self.new_scope(ScopeKind.MODULE, "<module>", Span(0, facts.length), Span(0, 0))
         self.block = self.facts.scopes[0].body_block
+
+    def enter_statement(self, node: cst.CSTNode, body: cst.CSTNode | None = None) -> None:
+        """Say what calls belong to from here on: a statement, or the part of it before its body."""
+        self._statement = (node, body)
+
+    @property
+    def statement_span(self) -> Span:
+        """The place of what was entered last; many statements hold no call that asks."""
+        if self._statement is not None:
+            node, body = self._statement
+            span = self.span(node)
+            self._statement_span = span if body is None else Span(span.start, self.span(body).start)
+            self._statement = None
+        return self._statement_span
 
     def next_order(self) -> int:
         """The place of the next fact in the file's evaluation order."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import groupby
 from typing import Any
 
 import libcst as cst
@@ -90,48 +91,88 @@ def _number(node: cst.Integer | cst.Float, _context: Context) -> Expression:
     return Constant(value) if value.bit_length() <= 63 else Opaque()
 
 
-def _string(node: cst.SimpleString | cst.ConcatenatedString, context: Context) -> Expression:
+def _string(
+    node: cst.SimpleString | cst.ConcatenatedString | cst.FormattedString, context: Context
+) -> Expression:
+    """It makes no difference how many literals in a row a string is cut into."""
+    if type(node) is cst.SimpleString:
+        text = _text(node)
+        return _constant_text(text) if isinstance(text, str) else text
+    parts: list[Expression] = []
+    for is_text, run in groupby(_string_parts(node, context), key=lambda part: isinstance(part, str)):
+        if is_text:
+            parts.append(_constant_text("".join(map(str, run))))
+        else:
+            parts.extend(part for part in run if not isinstance(part, str))
+    match parts:
+        case []:
+            return Constant("")
+        case [Constant() as only] if not _has_fields(node):
+            return only
+        case _:
+            return FormattedString(tuple(parts)) if _has_fields(node) else Opaque()
+
+
+def _has_fields(node: cst.CSTNode) -> bool:
+    """Whether a string has expressions in it."""
+    if isinstance(node, cst.ConcatenatedString):
+        return _has_fields(node.left) or _has_fields(node.right)
+    return isinstance(node, cst.FormattedString) and any(
+        isinstance(part, cst.FormattedStringExpression) for part in node.parts
+    )
+
+
+def _string_parts(node: cst.CSTNode, context: Context) -> Iterator[str | Expression]:
+    """The texts and expressions that string literals in a row are made of; an `Opaque` for bytes and other
+    strings of which nothing is known."""
+    if isinstance(node, cst.ConcatenatedString):
+        yield from _string_parts(node.left, context)
+        yield from _string_parts(node.right, context)
+    elif isinstance(node, cst.SimpleString):
+        yield _text(node)
+    elif isinstance(node, cst.FormattedString):
+        for part in node.parts:
+            if isinstance(part, cst.FormattedStringText):
+                yield _unescaped(part.value, is_raw="r" in node.start.lower())
+            elif isinstance(part, cst.FormattedStringExpression):
+                yield expression(part.expression, context)
+    else:
+        yield Opaque(names_read(node))
+
+
+def _constant_text(text: str) -> Expression:
+    if len(text) > _LONGEST_STRING:
+        return Opaque()
     try:
-        value = _plain_text(node) or node.evaluated_value
+        text.encode()
+    except UnicodeEncodeError:  # an escaped lone surrogate, which cannot be stored
+        return Opaque()
+    return Constant(text)
+
+
+def _text(node: cst.SimpleString) -> str | Opaque:
+    """The text of a literal."""
+    if not _NOT_PLAIN.search(node.value):
+        return node.value[1:-1]
+    try:
+        value = node.evaluated_value  # a compilation: most literals can do without
     except (SyntaxError, ValueError):
         return Opaque()
-    if value is None:  # a formatted string among those in a row
-        assert isinstance(node, cst.ConcatenatedString)
-        return FormattedString((expression(node.left, context), expression(node.right, context)))
-    if isinstance(value, str) and len(value) <= _LONGEST_STRING and _is_encodable(value):
-        return Constant(value)
-    return Opaque()
+    return value if isinstance(value, str) else Opaque()
 
 
-def _plain_text(node: cst.SimpleString | cst.ConcatenatedString) -> str:
-    """The text of a literal in which it stands as it is, as in most: to evaluate one is to compile it."""
-    if type(node) is cst.SimpleString and node.value.isascii() and not _NOT_PLAIN.search(node.value):
-        return node.value[1:-1]
-    return ""
+def _unescaped(text: str, *, is_raw: bool) -> str | Opaque:
+    """What a part of the text of a formatted string stands for."""
+    text = text.replace("{{", "{").replace("}}", "}")
+    if is_raw or "\\" not in text:
+        return text
+    quoted = _QUOTE.sub(lambda match: match[0] if len(match[0]) > 1 else '\\"', text)
+    return _text(cst.SimpleString(f'"""{quoted}"""'))
 
 
 _NOT_PLAIN = re.compile(r"^[^'\"]|^(?:\"\"|'')|[\\\r]")
 """A prefix, three quotes, or something that does not mean itself."""
-
-
-def _is_encodable(value: str) -> bool:
-    """Whether a string can be stored: an escaped lone surrogate cannot."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _formatted_string(node: cst.FormattedString, context: Context) -> Expression:
-    parts: list[Expression] = []
-    for part in node.parts:
-        if isinstance(part, cst.FormattedStringText):
-            text = part.value
-            parts.append(Constant(text) if len(text) <= _LONGEST_STRING and _is_encodable(text) else Opaque())
-        elif isinstance(part, cst.FormattedStringExpression):
-            parts.append(expression(part.expression, context))
-    return FormattedString(tuple(parts))
+_QUOTE = re.compile(r"\\.|\"", re.DOTALL)
 
 
 def _call(node: cst.Call, context: Context) -> Expression:
@@ -282,7 +323,7 @@ _BUILDERS: dict[type[cst.CSTNode], Callable[[Any, Context], Expression]] = {
     cst.Float: _number,
     cst.SimpleString: _string,
     cst.ConcatenatedString: _string,
-    cst.FormattedString: _formatted_string,
+    cst.FormattedString: _string,
     cst.Call: _call,
     cst.Subscript: _subscript,
     cst.Tuple: _sequence,

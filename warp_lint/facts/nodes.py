@@ -17,47 +17,47 @@ from warp_lint.facts.walk import CHILD_FIELDS
 
 Node = TypeVar("Node", bound=cst.CSTNode)
 _new = object.__new__
-_set = object.__setattr__
 
 
 def _maker(kind: type[Node], *more_fields: str) -> Callable[..., Node]:
     """A function that makes a node of its children and ``more_fields``."""
-    fields = (*CHILD_FIELDS[kind.__name__], *more_fields)
-    match fields:
-        case ():
+    # By the descriptors of the slots: half of the time that `object.__setattr__` takes.
+    setters = [getattr(kind, field).__set__ for field in (*CHILD_FIELDS[kind.__name__], *more_fields)]
+    match setters:
+        case []:
             return lambda: _new(kind)
-        case (first,):
+        case [set_first]:
 
-            def make_of_one(value: object) -> Node:
+            def make_of_one(first: object) -> Node:
                 node = _new(kind)
-                _set(node, first, value)
+                set_first(node, first)
                 return node
 
             return make_of_one
-        case (first, second):
+        case [set_first, set_second]:
 
-            def make_of_two(one: object, two: object) -> Node:
+            def make_of_two(first: object, second: object) -> Node:
                 node = _new(kind)
-                _set(node, first, one)
-                _set(node, second, two)
+                set_first(node, first)
+                set_second(node, second)
                 return node
 
             return make_of_two
-        case (first, second, third):
+        case [set_first, set_second, set_third]:
 
-            def make_of_three(one: object, two: object, three: object) -> Node:
+            def make_of_three(first: object, second: object, third: object) -> Node:
                 node = _new(kind)
-                _set(node, first, one)
-                _set(node, second, two)
-                _set(node, third, three)
+                set_first(node, first)
+                set_second(node, second)
+                set_third(node, third)
                 return node
 
             return make_of_three
 
     def make(*values: object) -> Node:
         node = _new(kind)
-        for field, value in zip(fields, values, strict=True):
-            _set(node, field, value)
+        for set_field, value in zip(setters, values, strict=True):
+            set_field(node, value)
         return node
 
     return make
@@ -97,7 +97,7 @@ expr = _maker(cst.Expr)
 finally_ = _maker(cst.Finally)
 float_ = _maker(cst.Float, "value")
 for_ = _maker(cst.For)
-formatted_string = _maker(cst.FormattedString)
+formatted_string = _maker(cst.FormattedString, "start")
 formatted_string_expression = _maker(cst.FormattedStringExpression)
 formatted_string_text = _maker(cst.FormattedStringText, "value")
 from_ = _maker(cst.From)
@@ -117,6 +117,20 @@ integer = _maker(cst.Integer, "value")
 lambda_ = _maker(cst.Lambda)
 list_ = _maker(cst.List)
 list_comp = _maker(cst.ListComp)
+match = _maker(cst.Match)
+match_as = _maker(cst.MatchAs)
+match_case = _maker(cst.MatchCase)
+match_class = _maker(cst.MatchClass)
+match_keyword_element = _maker(cst.MatchKeywordElement)
+match_list = _maker(cst.MatchList)
+match_mapping = _maker(cst.MatchMapping)
+match_mapping_element = _maker(cst.MatchMappingElement)
+match_or = _maker(cst.MatchOr)
+match_or_element = _maker(cst.MatchOrElement)
+match_sequence_element = _maker(cst.MatchSequenceElement)
+match_singleton = _maker(cst.MatchSingleton)
+match_star = _maker(cst.MatchStar)
+match_value = _maker(cst.MatchValue)
 module = _maker(cst.Module)
 name = _maker(cst.Name, "value")
 name_item = _maker(cst.NameItem)

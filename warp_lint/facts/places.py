@@ -10,7 +10,7 @@ import ast
 import re
 from bisect import bisect_right
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import libcst as cst
 
@@ -18,19 +18,15 @@ from warp_lint.facts.positions import Positions
 from warp_lint.facts.records import Span
 from warp_lint.source import Source
 
+_new_tuple = tuple.__new__
+
 SpanOf = Callable[[cst.CSTNode], Span]
 """Gives the code points of the text that a node takes."""
 
 
-class Argument(NamedTuple):
-    """An argument of a call, which parentheses may surround."""
-
-    value: ast.expr
-    named: ast.keyword | ast.Starred | None
-    """What begins with the keyword or star."""
-    before: ast.expr
-    """What ends before it: an argument, or what is called."""
-    is_first: bool
+Argument: TypeAlias = tuple[ast.expr, ast.keyword | ast.Starred | None, ast.expr, bool]
+"""Of an argument of a call: the value, what begins with the keyword or star, what ends before (an argument or
+what is called), and whether it is the first one. No class of its own, there are too many of them."""
 
 
 class Statements(NamedTuple):
@@ -52,10 +48,16 @@ class Decoration(NamedTuple):
     expression: ast.expr
 
 
-class CaughtName(NamedTuple):
-    """The name after ``as`` in an ``except``."""
+class BoundName(NamedTuple):
+    """The name after ``as`` in an ``except`` or pattern, by what stands before."""
 
-    handler: ast.ExceptHandler
+    before: ast.expr | ast.pattern
+
+
+class StarredName(NamedTuple):
+    """The name after the star in a pattern."""
+
+    pattern: ast.MatchStar
 
 
 class Deleted(NamedTuple):
@@ -82,7 +84,8 @@ _TO_NEXT_ARGUMENT = re.compile(rf"(?:{_BLANK}\))*{_BLANK},{_BLANK}")
 _COMMENT = re.compile(r"\#[^\r\n]*")
 _SEMICOLON = re.compile(r"[ \t]*;(?:[ \t]|\\\r?\n|\\\r)*")
 _DEFINED_NAME = re.compile(r"(?:async[\s\\]+)?(?:def|class)[\s\\]+(\w+)")
-_CAUGHT_NAME = re.compile(rf"(?:{_BLANK}\))*{_BLANK}as[\s\\]+(\w+)")
+_STARRED_NAME = re.compile(rf"\*{_BLANK}(\w+)")
+_BOUND_NAME = re.compile(rf"(?:{_BLANK}\))*{_BLANK}as[\s\\]+(\w+)")
 
 
 class Places:
@@ -92,13 +95,16 @@ class Places:
         self._text = source.text
         self._line_starts = source.line_starts
         self._wide_lines = {} if source.text.isascii() else _wide_lines(source)
+        self._has_semicolons = ";" in source.text
         self.origins: dict[int, Any] = {}
         self._measures: dict[type, Callable[[Any], Span]] = {
-            Argument: self._argument,
+            tuple: self._argument,
+            Span: lambda span: span,
             Statements: self._statements,
             DefinedName: self._defined_name,
             Decoration: self._decoration,
-            CaughtName: self._caught_name,
+            BoundName: self._bound_name,
+            StarredName: self._starred_name,
             Deleted: self._deleted,
             Parsed: self._parsed,
             ast.Tuple: self._tuple,
@@ -108,7 +114,8 @@ class Places:
     def span(self, node: cst.CSTNode) -> Span:
         """The code points of the text that a built node takes."""
         origin = self.origins[id(node)]
-        return self._measures.get(origin.__class__, self._node)(origin)
+        measure = self._measures.get(origin.__class__)
+        return measure(origin) if measure is not None else self._node(origin)
 
     def offset(self, line: int, byte_column: int) -> int:
         start = self._line_starts[line - 1]
@@ -131,6 +138,8 @@ class Places:
 
     def is_behind_semicolon(self, statement: ast.stmt, before: ast.stmt) -> bool:
         """Whether a statement is on the logical line of the one before."""
+        if not self._has_semicolons:
+            return False
         between = self._text[self.end(before) : self.start(statement)]
         return ";" in between and _SEMICOLON.fullmatch(between) is not None
 
@@ -138,9 +147,11 @@ class Places:
         return self._text.startswith("elif", self.start(statement))
 
     def _node(self, node: Any) -> Span:
-        return Span(
-            self.offset(node.lineno, node.col_offset), self.offset(node.end_lineno, node.end_col_offset)
-        )
+        if self._wide_lines:
+            return Span(self.start(node), self.end(node))
+        starts = self._line_starts
+        start = starts[node.lineno - 1] + node.col_offset
+        return _new_tuple(Span, (start, starts[node.end_lineno - 1] + node.end_col_offset))
 
     def _statements(self, statements: Statements) -> Span:
         return Span(self.start(statements.first), self.end(statements.last))
@@ -148,9 +159,11 @@ class Places:
     def _defined_name(self, name: DefinedName) -> Span:
         return self._found(_DEFINED_NAME, self.start(name.definition))
 
-    def _caught_name(self, name: CaughtName) -> Span:
-        assert name.handler.type is not None
-        return self._found(_CAUGHT_NAME, self.end(name.handler.type))
+    def _bound_name(self, name: BoundName) -> Span:
+        return self._found(_BOUND_NAME, self.end(name.before))
+
+    def _starred_name(self, name: StarredName) -> Span:
+        return self._found(_STARRED_NAME, self.start(name.pattern))
 
     def _found(self, pattern: re.Pattern[str], position: int) -> Span:
         match = pattern.match(self._text, position)
@@ -172,18 +185,17 @@ class Places:
 
     def _argument(self, argument: Argument) -> Span:
         """With the parentheses around the value, which `ast` leaves out."""
-        value = argument.value
-        if argument.named is not None:
-            start = self.start(argument.named)
+        value, named, before, is_first = argument
+        if named is not None:
+            start = self.start(named)
             return Span(start, self._end_with_parentheses(value, start))
-        before = self.end(argument.before)
-        start = self.start(value)
-        if self._text[before:start] == ("(" if argument.is_first else ", "):
-            return Span(start, self.end(value))
-        pattern = _TO_FIRST_ARGUMENT if argument.is_first else _TO_NEXT_ARGUMENT
-        match = pattern.match(self._text, before)
+        whole = self._node(value)
+        behind = self.end(before)
+        if self._text[behind : whole.start] == ("(" if is_first else ", "):
+            return whole
+        match = (_TO_FIRST_ARGUMENT if is_first else _TO_NEXT_ARGUMENT).match(self._text, behind)
         assert match is not None
-        if match.end() > start:  # a generator between the parentheses of the call
+        if match.end() > whole.start:  # a generator between the parentheses of the call
             return self.span_of(value)
         return Span(match.end(), self._end_with_parentheses(value, match.end()))
 

@@ -171,18 +171,26 @@ def _walk(module: libcst.Module, plans: _Plans) -> None:
             for method in methods:
                 method(node)
             continue
-        visits, leaves, children = plans[kind]
+        visits, leaves, child, children = plans[kind]
         if visits:
-            refusing = [visitor for visitor, method in visits if method(node) is False]
+            refusing: list[libcst.CSTVisitor] = []
+            for visitor, method in visits:
+                if method(node) is False:
+                    refusing.append(visitor)
             if leaves or refusing:
-                push(_Calls(leaves, node, plans))
+                push(_new_tuple(_Calls, (leaves, node, plans)))
             if refusing:
                 plans = plans.without(refusing)
-                children = plans[kind].children
+                _, _, child, children = plans[kind]
         elif leaves:
-            push(_Calls(leaves, node, plans))
-        if children is not None:
-            push(children(node))
+            push(_new_tuple(_Calls, (leaves, node, plans)))
+        if child is not None:
+            push(child(node))
+        elif children is not None:
+            extend(children(node))
+
+
+_new_tuple = tuple.__new__
 
 
 class _Calls(NamedTuple):
@@ -194,12 +202,15 @@ class _Calls(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """What to do at a node of one class."""
+    """What to do at a node of one class. Neither ``child`` nor ``children`` where nothing is below, or nobody
+    looks."""
 
-    visits: tuple[tuple[libcst.CSTVisitor, _Method], ...]
-    leaves: tuple[_Method, ...]
-    children: Callable[[libcst.CSTNode], Any] | None
-    """Gives a child, or a tuple of children and `_Calls`; None where nothing is below or nobody looks."""
+    visits: tuple[tuple[libcst.CSTVisitor, _Method], ...] = ()
+    leaves: tuple[_Method, ...] = ()
+    child: Callable[[libcst.CSTNode], Any] | None = None
+    """Gives the only child, or a tuple of children."""
+    children: Callable[[libcst.CSTNode], Any] | None = None
+    """Gives several such in reverse, which may be `_Calls` too."""
 
 
 class _Plans(dict[type, _Plan]):
@@ -224,33 +235,37 @@ class _Plans(dict[type, _Plan]):
 
     def _plan(self, kind: type) -> _Plan:
         if kind is type(None) or kind is libcst.MaybeSentinel or not self._visitors:
-            return _Plan((), (), None)
+            return _Plan()
         name = kind.__name__
+        plan = _Plan(self._methods(f"visit_{name}"), self._calls(f"leave_{name}"))
         fields = CHILD_FIELDS.get(name)
-        children: Callable[[libcst.CSTNode], Any] | None
         if fields is None:  # a class of a newer LibCST
-            children = _children
-        elif not fields:
-            children = None
-        elif any(f"{hook}_{name}_{field}" in self._names for hook in ("visit", "leave") for field in fields):
-            children = self._children_with_calls(name, fields)
-        else:
-            children = attrgetter(*fields)
-        return _Plan(self._methods(f"visit_{name}"), self._calls(f"leave_{name}"), children)
+            return plan._replace(child=_children)
+        if any(f"{hook}_{name}_{field}" in self._names for hook in ("visit", "leave") for field in fields):
+            return plan._replace(children=self._children_with_calls(name, fields))
+        if not {"visit_Name", "leave_Name"} & self._names:
+            fields = tuple(field for field in fields if (name, field) not in _NAMES)
+        match fields:
+            case ():
+                return plan
+            case (field,):
+                return plan._replace(child=attrgetter(field))
+            case _:
+                return plan._replace(children=attrgetter(*reversed(fields)))
 
     def _children_with_calls(
         self, name: str, fields: tuple[str, ...]
     ) -> Callable[[libcst.CSTNode], tuple[Any, ...]]:
         parts = [
             (self._calls(f"visit_{name}_{field}"), attrgetter(field), self._calls(f"leave_{name}_{field}"))
-            for field in fields
+            for field in reversed(fields)
         ]
 
         def children(node: libcst.CSTNode) -> tuple[Any, ...]:
             return tuple(
                 part
                 for before, child, after in parts
-                for part in (_Calls(before, node, self), child(node), _Calls(after, node, self))
+                for part in (_Calls(after, node, self), child(node), _Calls(before, node, self))
             )
 
         return children
@@ -266,6 +281,18 @@ class _Plans(dict[type, _Plan]):
             for visitor in self._visitors
             if name in _method_names(type(visitor))
         )
+
+
+_NAMES = frozenset(
+    {
+        ("Arg", "keyword"),
+        ("Attribute", "attr"),
+        ("ClassDef", "name"),
+        ("FunctionDef", "name"),
+        ("Param", "name"),
+    }
+)
+"""Fields that hold a name and nothing else."""
 
 
 def _children(node: libcst.CSTNode) -> tuple[libcst.CSTNode, ...]:

@@ -10,7 +10,7 @@ import libcst as cst
 
 from warp_lint.facts.context import Context, HostVisitor
 from warp_lint.facts.expressions import dotted_name, expression
-from warp_lint.facts.records import BlockKind, Span
+from warp_lint.facts.records import BlockKind
 from warp_lint.facts.values import Opaque, Sequence
 
 _EXITS = frozenset({"exit", "quit", "sys.exit", "os._exit", "pytest.skip", "pytest.fail"})
@@ -34,23 +34,23 @@ class BlocksVisitor(HostVisitor):
 
     def visit_SimpleStatementSuite(self, node: cst.SimpleStatementSuite) -> bool:
         self.context.enter_suite(node)
-        self.context.statement_span = self.context.span(node)
+        self.context.enter_statement(node)
         return super().visit_SimpleStatementSuite(node)
 
     def leave_SimpleStatementSuite(self, original_node: cst.SimpleStatementSuite) -> None:
         self._leave(original_node)
 
     def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> None:
-        self.context.statement_span = self.context.span(node)
+        self.context.enter_statement(node)
 
     def visit_If(self, node: cst.If) -> None:
-        self._header(node, node.body)
+        self.context.enter_statement(node, node.body)
         if id(node) not in self._elifs:
             self._expect_branches(node)
 
     def visit_For(self, node: cst.For) -> None:
         context = self.context
-        self._header(node, node.body)
+        self.context.enter_statement(node, node.body)
 
         def enter() -> tuple[int, int]:
             block = context.new_block(
@@ -66,7 +66,7 @@ class BlocksVisitor(HostVisitor):
 
     def visit_While(self, node: cst.While) -> None:
         context = self.context
-        self._header(node, node.body)
+        self.context.enter_statement(node, node.body)
 
         def enter() -> tuple[int, int]:
             block = context.new_block(
@@ -79,7 +79,7 @@ class BlocksVisitor(HostVisitor):
 
     def visit_With(self, node: cst.With) -> None:
         context = self.context
-        self._header(node, node.body)
+        self.context.enter_statement(node, node.body)
 
         def enter() -> tuple[int, int]:
             entered = tuple(expression(item.item, context) for item in node.items)
@@ -105,7 +105,7 @@ class BlocksVisitor(HostVisitor):
 
     def visit_Match(self, node: cst.Match) -> None:
         context = self.context
-        self.context.statement_span = context.span(node.subject)
+        context.enter_statement(node.subject)
         group = context.new_group()
         for branch, case in enumerate(node.cases):
 
@@ -186,9 +186,6 @@ class BlocksVisitor(HostVisitor):
             return context.scope, block
 
         context.expect_suite(suite, enter)
-
-    def _header(self, node: cst.CSTNode, body: cst.BaseSuite) -> None:
-        self.context.statement_span = Span(self.context.span(node).start, self.context.span(body).start)
 
     def _leave(self, suite: cst.IndentedBlock | cst.SimpleStatementSuite) -> None:
         if id(suite) not in self.context.device_suites:

@@ -17,10 +17,12 @@ class CallsVisitor(HostVisitor):
         self._contexts: dict[int, str] = {}
 
     def visit_Expr(self, node: cst.Expr) -> None:
-        self._contexts[id(node.value)] = "statement"
+        if type(node.value) is cst.Call:
+            self._contexts[id(node.value)] = "statement"
 
     def visit_Return(self, node: cst.Return) -> None:
-        self._contexts[id(node.value)] = "return"
+        if type(node.value) is cst.Call:
+            self._contexts[id(node.value)] = "return"
 
     def visit_Await(self, node: cst.Await) -> None:
         self._contexts[id(node.expression)] = "await"
@@ -29,7 +31,7 @@ class CallsVisitor(HostVisitor):
         self._contexts[id(node.item)] = "with"
 
     def visit_Decorator(self, node: cst.Decorator) -> None:
-        self.context.statement_span = self.context.span(node)
+        self.context.enter_statement(node)
         self._contexts[id(node.decorator)] = "decorator"
 
     def leave_Call(self, original_node: cst.Call) -> None:
@@ -38,7 +40,7 @@ class CallsVisitor(HostVisitor):
         context.facts.calls.append(
             CallFact(
                 function=expression(original_node.func, context),
-                arguments=tuple(self._argument(argument) for argument in original_node.args),
+                arguments=tuple(map(self._argument, original_node.args)),
                 span=context.span(original_node),
                 function_span=context.span(original_node.func),
                 statement_span=context.statement_span,
@@ -51,10 +53,6 @@ class CallsVisitor(HostVisitor):
 
     def _argument(self, node: cst.Arg) -> Argument:
         context = self.context
+        value = node.value
         keyword = node.keyword.value if node.keyword is not None else node.star or None
-        return Argument(
-            value=expression(node.value, context),
-            keyword=keyword,
-            span=context.span(node),
-            value_span=context.span(node.value),
-        )
+        return Argument(expression(value, context), keyword, context.span(node), context.span(value))
