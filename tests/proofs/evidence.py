@@ -1,12 +1,15 @@
 """Writes ``docs/evidence.md``: what Warp did for each proof, silent program and trap.
 
-``python -m tests.proofs.evidence`` runs every program and writes the page. The tests run them too and
-hold each line of the page against what they saw.
+``python -m tests.proofs.evidence`` runs every program and writes the page; with codes of rules, as in
+``python -m tests.proofs.evidence WRP101``, only theirs and those of pairs that are new. The tests run them
+too and hold each line of the page against what they saw.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib.metadata
+import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -158,27 +161,43 @@ def reason_rows() -> list[str]:
     return [row(code, reason) for code, reason in read_reasons(FIXTURES).items()]
 
 
-def proven_row(case: Case) -> tuple[str, str]:
-    """A case's line, and the version of Warp it was proven on."""
+def proven_row(case: Case) -> str:
+    """A case's line, once its proofs hold."""
     outcome = observe(case.before, case.after, case.device)
     for proof in case.proofs:
         outcome.check(proof)
-    return proof_row(case, outcome), outcome.before.cold.events.warp_version
+    return proof_row(case, outcome)
 
 
-def main() -> None:
-    cases, silent, traps = list(read_cases(FIXTURES)), programs(SILENT), programs(TRAPS)
+def measured_silent_row(program: Path) -> str:
+    return silent_row(program, record(program))
+
+
+def measured_trap_row(trap: Path) -> str:
+    return trap_row(trap, run_trap(trap))
+
+
+def case_of(line: str) -> tuple[str, ...]:
+    """The rule, pair and device of a line."""
+    return tuple(cells(line)[:3])
+
+
+def write_page(codes: Sequence[str]) -> None:
+    """Measure the proofs of some rules and keep the other lines; without codes, measure everything."""
+    cases = list(read_cases(FIXTURES))
+    kept = read_rows(PAGE.read_text()) if codes else Rows((), (), (), ())
+    lines = {case_of(line): line for line in kept.proofs if cells(line)[0] not in codes}
+    unknown = [case for case in cases if (case.code, case.pair, case.device.value) not in lines]
     with ProcessPoolExecutor(WORKERS) as pool:
-        proven = list(pool.map(proven_row, cases))
+        lines |= {case_of(line): line for line in pool.map(proven_row, unknown)}
         rows = Rows(
-            proofs=[line for line, _ in proven],
+            proofs=[lines[case.code, case.pair, case.device.value] for case in cases],
             reasons=reason_rows(),
-            silent=[silent_row(*pair) for pair in zip(silent, pool.map(record, silent), strict=True)],
-            traps=[trap_row(*pair) for pair in zip(traps, pool.map(run_trap, traps), strict=True)],
+            silent=kept.silent or list(pool.map(measured_silent_row, programs(SILENT))),
+            traps=kept.traps or list(pool.map(measured_trap_row, programs(TRAPS))),
         )
-    (version,) = {version for _, version in proven}
-    PAGE.write_text(page(version, rows))
+    PAGE.write_text(page(importlib.metadata.version("warp-lang"), rows))
 
 
 if __name__ == "__main__":
-    main()
+    write_page(sys.argv[1:])
