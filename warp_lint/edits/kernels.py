@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -54,17 +55,28 @@ def isolate(kernel: KernelDefinition, project: Project) -> Fix | None:
 
 
 def options_to_carry(kernel: KernelDefinition, project: Project) -> list[OptionWrite]:
-    """The options of the kernel's present module that it does not set itself, the last write of each."""
+    """The options of the kernel's present module that it does not set itself, of each the write that decides.
+
+    That is the last one, unless a function, which may be called later, writes another value.
+    """
     module = project.modules.get(kernel.module)
     own = set(kernel.options)
     if "grid_stride" in own:
         own.add("default_grid_stride")
-    writes = {write.name: write for write in (module.writes if module is not None else ())}
-    return [
-        write
-        for name, write in writes.items()
-        if name not in own and not project.is_default(write, kernel.file)
-    ]
+    at_import: dict[str, OptionWrite] = {}
+    in_functions: dict[str, list[OptionWrite]] = defaultdict(list)
+    for write in module.writes if module is not None else ():
+        if write.place.scope == 0:
+            at_import[write.name] = write
+        else:
+            in_functions[write.name].append(write)
+    deciding = []
+    for name in dict.fromkeys((*at_import, *in_functions)):
+        writes = [*filter(None, [at_import.get(name)]), *in_functions[name]]
+        if name not in own and not all(project.is_default(write, kernel.file) for write in writes):
+            agree = all(write.values == writes[0].values for write in writes)
+            deciding.append(writes[0] if agree else writes[-1])
+    return deciding
 
 
 def carry_options(

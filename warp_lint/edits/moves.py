@@ -8,6 +8,7 @@ import builtins
 from warp_lint.edits.statements import Statement, Statements, statements_of
 from warp_lint.findings import Edit
 from warp_lint.project import Project
+from warp_lint.project.events import EventKind
 from warp_lint.project.files import ProjectFile
 from warp_lint.project.kernels import KernelDefinition
 from warp_lint.source import SourceError
@@ -35,6 +36,8 @@ def move_to_module_scope(kernel: KernelDefinition, project: Project) -> tuple[Ed
     around = statements.top_level_at(statement.start)
     if around is None or not _may_move(statement, around, kernel, statements):
         return None
+    if _is_configured_before(kernel, project):
+        return None
     source = statements.source
     start = statements.first_line_of(statement)
     end = statements.next_line(source.line_end(source.position(statement.end).line))
@@ -47,10 +50,22 @@ def move_to_module_scope(kernel: KernelDefinition, project: Project) -> tuple[Ed
     if not moved.endswith(("\n", "\r")):
         moved += newline
     at = statements.first_line_of(around)
-    removal_start = statements.with_blank_lines_above(start, end)
+    cut = (statements.with_blank_lines_above(start, end), end)
+    if statement.node is statement.siblings[0]:
+        # Nothing stands between the head of the function and the blank lines behind the kernel.
+        cut = (start, statements.after_blank_lines(end))
     return (
         Edit(file.facts.path, at, at, f"{moved}{newline}{newline}"),
-        Edit(file.facts.path, removal_start, end, ""),
+        Edit(file.facts.path, *cut, ""),
+    )
+
+
+def _is_configured_before(kernel: KernelDefinition, project: Project) -> bool:
+    """Whether the function sets options or configuration first, which the kernel may be made to meet."""
+    events = project.timeline.events(kernel.file.index, kernel.place.scope)
+    return any(
+        event.kind in (EventKind.SET_CONFIG, EventKind.SET_OPTION) and event.order < kernel.place.order
+        for event in events
     )
 
 

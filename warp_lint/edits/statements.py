@@ -135,6 +135,14 @@ class Statements:
             line -= 1
         return source.line_starts[line - 1]
 
+    def after_blank_lines(self, offset: int) -> int:
+        """The start of the first line at or below an offset that is not blank."""
+        source = self.source
+        line = source.position(offset).line
+        while line < source.line_count and not source.line_text(line).strip():
+            line += 1
+        return source.line_starts[line - 1]
+
     def has_comment(self, statement: Statement) -> bool:
         """Whether a comment stands inside a statement."""
         text = self.source.text[statement.start : statement.end]
