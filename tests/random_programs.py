@@ -104,7 +104,9 @@ class _Program:
     # -- statements of the module ----------------------------------------------------------------------
 
     def _options(self) -> None:
-        options = self._draw(st.lists(st.sampled_from(_OPTIONS), min_size=1, max_size=2, unique=True))
+        options = self._draw(
+            st.lists(st.sampled_from(_OPTIONS), min_size=1, max_size=2, unique_by=lambda option: option[:9])
+        )
         if self._chance():
             self._write(0, f"wp.set_module_options({{{', '.join(options)}}})")
         else:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import ast
 import io
 import itertools
+import json
 import re
+import subprocess
+import sys
 import tokenize
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import libcst
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.random_programs import programs
@@ -24,6 +29,7 @@ from warp_lint.trees import SettingsLookup, find_trees
 
 FILE = "/project/program.py"
 """Only in memory."""
+REPOSITORY = Path(__file__).resolve().parents[1]
 at_random = settings(
     max_examples=60,
     derandomize=True,
@@ -97,3 +103,90 @@ def check_bytes_outside(before: Source, after: Source, edits: Iterable[Edit]) ->
         done = edit.end
     pattern.append(re.escape(before.data[before.byte_offset(done) if done else 0 :]))
     assert re.fullmatch(b"".join(pattern), after.data)
+
+
+def test_an_option_that_a_function_may_write_later_is_lost() -> None:
+    """Whether ``low`` has run when the kernel is launched, nobody knows; that is no option to carry."""
+    text = """\
+import warp as wp
+
+
+def low():
+    wp.set_module_options({"max_unroll": 4})
+
+
+def run(n):
+    @wp.kernel
+    def scale(x: wp.array(dtype=float)):
+        x[wp.tid()] *= float(n)
+
+    wp.launch(scale, dim=1, inputs=[wp.zeros(1)])
+
+
+wp.set_module_options({"max_unroll": 8})
+"""
+    outcome, _ = fix(text.encode(), select=["WRP101"])
+    titles = [finding.fix.title for finding in outcome.fixed if finding.fix]
+    assert titles == ['Give "scale" a module of its own, without max_unroll']
+
+
+# What Warp makes of it.
+
+CHANGE_OPTIONS = ["WRP3", "WRP4", "WRP7", "WRP8"]
+"""Rules whose fixes mean to change the options that kernels are built with."""
+LOST = re.compile(r'^Give "(?P<kernel>.*)" a module of its own, without (?P<options>.*)$')
+
+
+@pytest.mark.proof
+def test_kernels_keep_their_options(tmp_path: Path) -> None:
+    """Every launch sees a kernel with the options that it had, but for those that a fix says it loses."""
+    sample: list[bytes] = []
+
+    @settings(at_random, max_examples=40)
+    @given(programs())
+    def draw(text: bytes) -> None:
+        sample.append(text)
+
+    draw()
+    changed = []
+    for text in sample:
+        outcome, rounds = fix(text, ignore=CHANGE_OPTIONS)
+        if outcome.changes:
+            changed.append((text, rounds[-1].source.data, lost_options(outcome.fixed)))
+    assert len(changed) >= 10
+
+    before = launched_options(tmp_path / "before", [text for text, _, _ in changed])
+    after = launched_options(tmp_path / "after", [text for _, text, _ in changed])
+
+    for (text, made, lost), old, new in zip(changed, before, after, strict=True):
+        assert [name for name, _ in old] == [name for name, _ in new], made.decode()
+        for (name, options), (_, options_now) in zip(old, new, strict=True):
+            may_differ = lost.get(name, set())
+            if "options that are not known" in may_differ:
+                continue
+            differing = {key for key in options | options_now if options.get(key) != options_now.get(key)}
+            assert differing <= may_differ, f"{name}: {differing}\n{text.decode()}\n\n{made.decode()}"
+
+
+def lost_options(fixed: Iterable[Finding]) -> dict[str, set[str]]:
+    """The options that kernels lose by fixes that say so, by the kernel's name."""
+    lost = {}
+    for finding in fixed:
+        said = LOST.match(finding.fix.title) if finding.fix else None
+        if said:
+            lost[said["kernel"]] = set(said["options"].split(", "))
+    return lost
+
+
+def launched_options(folder: Path, texts: Iterable[bytes]) -> list[list[tuple[str, dict[str, str]]]]:
+    """The launches of programs, each with the kernel's name and options, as real Warp has them."""
+    folder.mkdir()
+    files = []
+    for number, text in enumerate(texts):
+        files.append(folder / f"program_{number}.py")
+        files[-1].write_bytes(text)
+    command = [sys.executable, "-m", "tests.launched_options", *map(str, files)]
+    run = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    launches: list[list[tuple[str, dict[str, str]]]] = json.loads(run.stdout.splitlines()[-1])
+    return launches
