@@ -1,0 +1,1 @@
+"""The linter on real packages, pinned, against what a person reads in them."""
