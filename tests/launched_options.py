@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 import warp
+from warp._src import context
 
 wp: Any = warp
 """Warp, with parts replaced."""
@@ -32,6 +33,7 @@ def launches_of(path: Path) -> Launches:
         launches.append((kernel.func.__name__, {name: repr(value) for name, value in options.items()}))
 
     config = dict(vars(wp.config))
+    modules = dict(context.user_modules)
     wp.launch = note
     try:
         module = _imported(path)
@@ -39,6 +41,8 @@ def launches_of(path: Path) -> Launches:
             run()
     finally:
         vars(wp.config).update(config)
+        context.user_modules.clear()  # programs use the same names of modules
+        context.user_modules.update(modules)
     return launches
 
 
