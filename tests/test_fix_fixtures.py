@@ -24,7 +24,18 @@ from warp_lint.run import Result, fix_trees
 from warp_lint.settings import Settings
 from warp_lint.trees import SettingsLookup, find_trees
 
-NOT_FIXABLE = {"WRP103", "WRP104", "WRP204", "WRP303", "WRP308", "WRP402"}
+NOT_FIXABLE = {
+    "WRP103",
+    "WRP104",
+    "WRP105",
+    "WRP204",
+    "WRP303",
+    "WRP308",
+    "WRP309",
+    "WRP402",
+    "WRP606",
+    "WRP607",
+}
 """Rules without a fix: their pairs show what to write instead, which depends on what is meant."""
 
 

@@ -45,6 +45,18 @@ def links(recording: Recording, _: str) -> int:
     return recording.cold.links
 
 
+def builds_in_launches(recording: Recording, _: str) -> int:
+    return sum(build.in_launch for build in recording.cold.builds)
+
+
+def builds_without_workers(recording: Recording, _: str) -> int:
+    return sum(not build.in_worker for build in recording.cold.builds)
+
+
+def definitions(recording: Recording, _: str) -> int:
+    return recording.cold.events.definitions
+
+
 def warm_builds(recording: Recording, _: str) -> int:
     return len(recording.warm.builds)
 
@@ -85,6 +97,13 @@ def error(recording: Recording, _: str) -> str:
 EFFECTS = {
     "fewer-builds": Effect(builds, falls=True, same_results=True, same_options=True),
     "fewer-kernel-builds": Effect(kernel_builds, falls=True, same_results=True, same_options=True),
+    "fewer-builds-in-launches": Effect(
+        builds_in_launches, falls=True, same_results=True, same_options=True, same_builds=True
+    ),
+    "fewer-builds-without-workers": Effect(
+        builds_without_workers, falls=True, same_results=True, same_options=True, same_builds=True
+    ),
+    "fewer-definitions": Effect(definitions, falls=True, same_results=True, same_options=True),
     "less-source": Effect(source_bytes, falls=True, same_results=True),
     "fewer-links": Effect(links, falls=True, same_results=True),
     "warm-without-builds": Effect(warm_builds, falls=True, same_results=True),

@@ -26,6 +26,15 @@ TRAPS = Path(__file__).resolve().parent / "traps"
 
 WORKERS = 2
 
+WITH_A_COLUMN = {
+    "fewer-builds",
+    "fewer-kernel-builds",
+    "less-source",
+    "fewer-links",
+    "warm-without-builds",
+}
+"""Effects whose counts stand in a column of their own."""
+
 HEADINGS = ("| rule |", "| program |")
 
 TEMPLATE = """\
@@ -118,7 +127,7 @@ def proof_row(case: Case, outcome: Outcome) -> str:
 
 def shown(proof: Proof, outcome: Outcome) -> str:
     """The effect; with its values where they are no count that stands in a column of its own."""
-    if proof.kind.falls and proof.effect != "fewer-unused-options":
+    if proof.effect in WITH_A_COLUMN:
         return proof.effect
     subject = f"{proof.effect} `{proof.option}`" if proof.option else proof.effect
     return f"{subject} {change(proof.measure(outcome.before), proof.measure(outcome.after))}"

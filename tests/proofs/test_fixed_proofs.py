@@ -23,10 +23,15 @@ pytestmark = pytest.mark.proof
 
 WITHOUT_FIX = {
     "WRP103": "whether a late definition can run earlier, only its author knows",
+    "WRP104": "whether the factory's arguments can be a key, only its author knows",
+    "WRP105": "which key stays the same, only the author knows",
     "WRP204": "whether the query or the launch has the right block dimension, only their author knows",
     "WRP303": "which value the earlier load was meant to have, only its author knows",
     "WRP308": "which of two values is meant, only their author knows",
+    "WRP309": "which launches the value is meant for, only their author knows",
     "WRP402": "whether the gradient is wanted, only its author knows",
+    "WRP606": "what shall happen on an error, only the author knows",
+    "WRP607": "whether the setting goes or a load comes, only the author knows",
 }
 """Rules that report what no fix can decide; their proofs show what to write instead."""
 

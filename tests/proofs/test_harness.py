@@ -140,6 +140,24 @@ print(first(), second().func.__name__)  # Warp keeps the latest kernel of a name
     assert run_text(tmp_path, text).output == "None dropped\n"
 
 
+def test_who_asks_for_a_build(tmp_path: Path) -> None:
+    """A launch, a load one after another, and workers, which Warp uses for two modules or more."""
+    text = """
+wp.launch(double, 4, [values, out])
+wp.load_module(triple.module, device="cpu")
+again = [wp.kernel(triple.func, module=name) for name in (wp.get_module("a"), wp.get_module("b"))]
+wp.force_load("cpu", [kernel.module for kernel in again], max_workers=2)
+"""
+    result = run_text(tmp_path, text)
+    assert [(build.in_launch, build.in_worker) for build in result.builds] == [
+        (True, False),
+        (False, False),
+        (False, True),
+        (False, True),
+    ]
+    assert result.events.definitions == 4
+
+
 def test_options_and_config_of_a_build(tmp_path: Path) -> None:
     text = """
 wp.config.verify_fp = True

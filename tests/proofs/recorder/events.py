@@ -40,6 +40,10 @@ class Build:
     """The symbols of the LTO binaries (MathDx) that were compiled for this build."""
     config: dict[str, Value]
     """``wp.config`` attributes that the program had changed by then."""
+    in_launch: bool
+    """A launch on the CPU asked for it. Builds for CUDA follow their launch."""
+    in_worker: bool
+    """It ran in another thread than the program's main one."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,6 +87,8 @@ class Events:
     builds: list[Build] = dataclasses.field(default_factory=list)
     cache_loads: list[CacheLoad] = dataclasses.field(default_factory=list)
     launches: list[Launch] = dataclasses.field(default_factory=list)
+    definitions: int = 0
+    """How often the program had Warp parse a function as a kernel, also one that it had already."""
     modules: list[WarpModule] = dataclasses.field(default_factory=list)
     error: str | None = None
     """The type of the exception that ended the program."""

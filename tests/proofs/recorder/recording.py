@@ -87,6 +87,7 @@ class Recorder:
         self.events_file = events_file
         self.events = Events()
         self.compiling = threading.local()
+        self.launching = threading.local()
         self.options_at_creation: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
         self.config: Any = None
         self.config_at_import: dict[str, Any] = {}
@@ -115,6 +116,7 @@ class Recorder:
 
     def watch_context(self, context: Any) -> None:
         self.context = context
+        self.watch_definitions(context.Kernel)
         self.watch_module_creation(context.Module)
         self.watch_builds(context.Module)
         keep_requested_block_dims(context)
@@ -123,6 +125,17 @@ class Recorder:
         architecture = os.environ.get(CUDA_ARCHITECTURE)
         if architecture is not None:
             repeat_loads(context, CudaBuilds(int(architecture)))
+
+    def watch_definitions(self, kernel_class: Any) -> None:
+        original = kernel_class.__init__
+
+        @functools.wraps(original)
+        def create(kernel: Any, *arguments: Any, **keywords: Any) -> None:
+            original(kernel, *arguments, **keywords)
+            if not kernel.func.__module__.startswith("warp."):
+                self.events.definitions += 1
+
+        kernel_class.__init__ = create
 
     def watch_module_creation(self, module_class: Any) -> None:
         original = module_class.__init__
@@ -167,7 +180,11 @@ class Recorder:
 
         @functools.wraps(original_launch)
         def launch(*arguments: Any, **keywords: Any) -> Any:
-            result = original_launch(*arguments, **keywords)
+            self.launching.now = True
+            try:
+                result = original_launch(*arguments, **keywords)
+            finally:
+                self.launching.now = False
             call = launch_signature.bind(*arguments, **keywords).arguments
             if not call.get("record_cmd", False):
                 kernel = instance_of(call["kernel"], [*call.get("inputs", ()), *call.get("outputs", ())])
@@ -207,6 +224,8 @@ class Recorder:
                 source_bytes=self.compiling.source_bytes,
                 links=self.compiling.links,
                 config=self.changed_config(),
+                in_launch=getattr(self.launching, "now", False),
+                in_worker=threading.current_thread() is not threading.main_thread(),
             )
         )
 

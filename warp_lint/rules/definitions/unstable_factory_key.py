@@ -22,8 +22,9 @@ class UnstableFactoryKey(Rule):
 
     ## Why is this bad
     The memory never hits: a lambda is a new object each time it is evaluated, and a method's key begins with
-    the object, so that each object has its kernels made anew. Every call defines a kernel and, with it, one
-    more module.
+    the object, so that each object has its kernels made anew. Every call defines a kernel, which is parsed
+    and hashed before Warp finds that it has the same one built, and the memory grows by one entry that no
+    call finds again.
 
     ## Example
     ```python
@@ -33,11 +34,11 @@ class UnstableFactoryKey(Rule):
     ## Use instead
     ```python
     @wp.func
-    def add(a: float, b: float):
+    def accumulate(a: float, b: float):
         return a + b
 
 
-    kernel = make_reduction(add)
+    kernel = make_reduction(accumulate)
     ```
 
     ## Fix safety
