@@ -14,12 +14,20 @@ from warp_lint.facts.records import Span
 from warp_lint.findings import Applicability, Edit, Fix
 from warp_lint.project import Project
 from warp_lint.project.evaluation import Place
+from warp_lint.project.files import last_name
 from warp_lint.project.kernels import KernelDefinition
 from warp_lint.project.options import OptionWrite
 from warp_lint.project.tiles import links_backward_tiles
 from warp_lint.project.values import Constant, External, Values
 from warp_lint.source import SourceError
-from warp_lint.warp_api import FUNCTIONS, MODULE_OPTIONS, OptionEffect, find
+from warp_lint.warp_api import (
+    CONFIG_ATTRIBUTES,
+    FUNCTIONS,
+    MODULE_OPTIONS,
+    OptionEffect,
+    ReadTime,
+    find,
+)
 
 MODULE_OPTIONS_SINCE = (1, 13)
 
@@ -51,7 +59,25 @@ def isolate(kernel: KernelDefinition, project: Project) -> Fix | None:
         title += f", without {', '.join(lost)}"
     elif carried.arguments or carried.module_options:
         title += " with the options of its file"
-    return Fix(title, Applicability.UNSAFE if lost else Applicability.SAFE, (edit,))
+    is_safe = not lost and not _depends_on_module(kernel, project)
+    return Fix(title, Applicability.SAFE if is_safe else Applicability.UNSAFE, (edit,))
+
+
+def _depends_on_module(kernel: KernelDefinition, project: Project) -> bool:
+    """Whether the kernel's file asks for modules by name, or sets configuration that modules copy when they
+    are made: another module may then be another answer, or have other options."""
+    if any(last_name(call.function) in _ASKING for call in kernel.file.facts.calls):
+        return True
+    version = project.settings.target_version
+    return any(
+        write.file is kernel.file
+        and (attribute := find(CONFIG_ATTRIBUTES, write.name, version)) is not None
+        and attribute.read is ReadTime.CREATION
+        for write in project.config_writes
+    )
+
+
+_ASKING = frozenset({"get_module", "get_module_hash", "hash_module"})
 
 
 def options_to_carry(kernel: KernelDefinition, project: Project) -> list[OptionWrite]:

@@ -20,6 +20,10 @@ from warp_lint.warp_api import FUNCTIONS, GRADIENT_ARGUMENTS, Role
 _DIFFERENTIATING = frozenset(
     function.name for function in FUNCTIONS if function.role is Role.DIFFERENTIATE
 ) - {"from_torch", "from_paddle"}
+_PLAIN_BASES = frozenset(
+    {"object", "ABC", "Protocol", "Enum", "IntEnum", "NamedTuple", "TestCase", "Generic"}
+)
+"""Classes whose methods nobody differentiates."""
 _BRIDGES_WITH_GRADIENTS = ("from_torch", "from_paddle")
 """Bridges whose arrays have gradients unless they are told otherwise."""
 _BRIDGES = (*_BRIDGES_WITH_GRADIENTS, "jax_kernel", "jax_callable")
@@ -58,7 +62,27 @@ class Differentiation:
         """Whether gradients are asked for in a file that can come to launch the kernel: its own file, one
         that imports it, or one that it imports."""
         reached = self._reached
-        return kernel.body_file.index in reached or kernel.file.index in reached
+        if kernel.body_file.index in reached or kernel.file.index in reached:
+            return True
+        return any(
+            self._is_called_back(launch.site) for launch in self._launches if launch.kernel == kernel.kernel
+        )
+
+    def _is_called_back(self, site: CallSite) -> bool:
+        """Whether a launch stands in a method of a class that derives from one of a file where gradients are
+        asked for, or of a package of others: what calls the method may record it."""
+        file = self._callers.file(site)
+        for scope in file.scope_chain(self._callers.call(site).scope):
+            owner = self._evaluator.class_of_method(file.index, scope) if scope > 0 else None
+            if owner is None:
+                continue
+            bases = file.facts.scopes[owner.scope].bases
+            known = self._evaluator.bases(owner)
+            if len(known) < len([base for base in bases if last_name(base) not in _PLAIN_BASES]):
+                return True
+            if any(base.file in self._reached for base in known):
+                return True
+        return False
 
     def may_be_recorded(self, kernel: KernelDefinition) -> bool:
         """Whether a launch of the kernel stands in a function that makes a tape, or that such a function may

@@ -89,6 +89,8 @@ class UnneededBackward(Rule):
         )
 
     def _generates_backward(self, kernel: KernelDefinition) -> bool:
+        if kernel.file.expects_error(kernel.place.block):
+            return False  # a test of what cannot be made
         return "enable_backward" not in kernel.options and not kernel.creation.arguments.open
 
     def _is_differentiated(self, kernels: list[KernelDefinition], project: Project) -> bool:

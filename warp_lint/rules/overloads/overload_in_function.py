@@ -68,7 +68,8 @@ class OverloadInFunction(Rule):
         assert event.site is not None
         assert event.kernel is not None
         file = project.files[event.site.file]
-        if file.outermost_function_of(project.call(event.site).scope) is None:
+        call = project.call(event.site)
+        if file.outermost_function_of(call.scope) is None or file.expects_error(call.block):
             return False
         declarations = project.overloads.declared.get(event.kernel, [])
         here = [item for item in declarations if item.site == event.site]

@@ -80,7 +80,10 @@ class MixedBlockDim(Rule):
         wasted = all_builds - len(used)
         if len(kernels_at) < 2 or wasted <= 0:
             return
-        reference = self._reference(kernels_at)
+        doubtful = {
+            (launch.site, launch.block_dim) for launch in launches if launch.alternatives > _MOST_ALTERNATIVES
+        }
+        reference = self._reference(kernels_at, [block_dim for _, block_dim in doubtful])
         uncounted = wasted
         for site, found in _by_site(told).items():
             others = [launch for launch in found if launch.block_dim != reference]
@@ -90,10 +93,16 @@ class MixedBlockDim(Rule):
                 yield msgspec.structs.replace(finding, redundant_builds=uncounted)
                 uncounted = 0
 
-    def _reference(self, kernels_at: dict[BlockDim, set[Kernel]]) -> BlockDim:
-        """The block dimension of most kernels; on a tie 256, else the first seen."""
-        most = max(len(kernels) for kernels in kernels_at.values())
-        candidates = [block_dim for block_dim, kernels in kernels_at.items() if len(kernels) == most]
+    def _reference(
+        self, kernels_at: dict[BlockDim, set[Kernel]], doubtful: list[BlockDim | None]
+    ) -> BlockDim:
+        """The block dimension of most kernels; on a tie 256, else the first seen. A launch that may run many
+        kernels counts as one more."""
+        votes = {
+            block_dim: len(kernels) + doubtful.count(block_dim) for block_dim, kernels in kernels_at.items()
+        }
+        most = max(votes.values())
+        candidates = [block_dim for block_dim, count in votes.items() if count == most]
         default = [
             candidate
             for candidate in candidates
