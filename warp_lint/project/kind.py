@@ -27,7 +27,8 @@ def is_library(file: ProjectFile, settings: Settings) -> bool:
         return settings.project_kind is ProjectKind.LIBRARY
     if not file.is_in_package or is_test(file, settings.root):
         return False
-    return not _directories(file, settings.root) & _APPLICATION_DIRECTORIES
+    # Inside a package, such a directory may be one of the library; what can be run in it is not.
+    return not (file.is_script and _directories(file, settings.root) & _APPLICATION_DIRECTORIES)
 
 
 def _directories(file: ProjectFile, root: str) -> set[str]:

@@ -12,6 +12,9 @@ from warp_lint.project.kernels import KernelDefinition
 from warp_lint.project.values import External, Instance, constant
 from warp_lint.rules.base import Rule
 
+_MOST_STEPS = 3
+"""Further away from the tape, a kernel without backward code is likely to be one on purpose."""
+
 
 class BackwardOffInTape(Rule):
     """A kernel without backward code is launched under a tape that goes backward.
@@ -61,6 +64,8 @@ class BackwardOffInTape(Rule):
                 if event.kind is not EventKind.LAUNCH or Context.TAPE not in event.contexts:
                     continue
                 if event.kernel is None or event.site is None or event.location in reported:
+                    continue
+                if len(event.steps) > _MOST_STEPS:
                     continue
                 kernel = project.kernels[event.kernel]
                 off = self._turned_off(kernel, project)

@@ -47,12 +47,12 @@ class LoadInCapture(Rule):
 
     def check(self, project: Project) -> Iterator[Finding]:
         reported = set()
-        for file, _, events, at_import in project.timeline.flows():
+        for file, scope, events, at_import in project.timeline.flows():
             loaded_at_import = {event.module for event in at_import if event.is_load}
             for event in events:
                 if not event.is_load or Context.CAPTURE not in event.contexts or event.module is None:
                     continue
-                key = (event.module, event.location)
+                key = (event.module, file.index, scope)
                 if key in reported or event.module in loaded_at_import:
                     continue
                 if project.timeline.load_before(event.module, event, events, file) is None:

@@ -68,7 +68,7 @@ class MixedBlockDim(Rule):
         # Where many kernels may be meant, a launch says which are used, but not with which block dimension.
         told = [launch for launch in launches if launch.alternatives <= _MOST_ALTERNATIVES]
         # What tests do with a module says nothing about it where others launch its kernels, too.
-        told = [launch for launch in told if not project.is_test(project.files[launch.site.file])] or told
+        told = [launch for launch in told if not self._is_for_test(launch, project)] or told
         kernels_at: dict[BlockDim, set[Kernel]] = defaultdict(set)
         for launch in told:
             assert launch.block_dim is not None
@@ -92,6 +92,10 @@ class MixedBlockDim(Rule):
                 # The waste is the module's: it is counted with the first of its findings.
                 yield msgspec.structs.replace(finding, redundant_builds=uncounted)
                 uncounted = 0
+
+    def _is_for_test(self, launch: Launch, project: Project) -> bool:
+        """Whether a test launches, itself or through a helper."""
+        return any(project.is_test(project.files[site.file]) for site in (launch.site, *launch.path))
 
     def _reference(
         self, kernels_at: dict[BlockDim, set[Kernel]], doubtful: list[BlockDim | None]
