@@ -177,7 +177,8 @@ class _Builder:
 
     def _line(self, statements: list[ast.stmt]) -> cst.SimpleStatementLine:
         made = nodes.simple_statement_line(tuple([self._small_statement(item) for item in statements]))
-        self._origins[id(made)] = Statements(statements[0], statements[-1])
+        first, last = statements[0], statements[-1]
+        self._origins[id(made)] = first if first is last else Statements(first, last)
         return made
 
     def _small_statement(self, statement: ast.stmt) -> cst.BaseSmallStatement:

@@ -115,26 +115,26 @@ def _string(
 
 def _has_fields(node: cst.CSTNode) -> bool:
     """Whether a string has expressions in it."""
-    if isinstance(node, cst.ConcatenatedString):
+    if type(node) is cst.ConcatenatedString:
         return _has_fields(node.left) or _has_fields(node.right)
-    return isinstance(node, cst.FormattedString) and any(
-        isinstance(part, cst.FormattedStringExpression) for part in node.parts
+    return type(node) is cst.FormattedString and any(
+        type(part) is cst.FormattedStringExpression for part in node.parts
     )
 
 
 def _string_parts(node: cst.CSTNode, context: Context) -> Iterator[str | Expression]:
     """The texts and expressions that string literals in a row are made of; an `Opaque` for bytes and other
     strings of which nothing is known."""
-    if isinstance(node, cst.ConcatenatedString):
+    if type(node) is cst.ConcatenatedString:
         yield from _string_parts(node.left, context)
         yield from _string_parts(node.right, context)
-    elif isinstance(node, cst.SimpleString):
+    elif type(node) is cst.SimpleString:
         yield _text(node)
-    elif isinstance(node, cst.FormattedString):
+    elif type(node) is cst.FormattedString:
         for part in node.parts:
-            if isinstance(part, cst.FormattedStringText):
+            if type(part) is cst.FormattedStringText:
                 yield _unescaped(part.value, is_raw="r" in node.start.lower())
-            elif isinstance(part, cst.FormattedStringExpression):
+            elif type(part) is cst.FormattedStringExpression:
                 yield expression(part.expression, context)
     else:
         yield Opaque(names_read(node))
@@ -187,11 +187,11 @@ def _subscript(node: cst.Subscript, context: Context) -> Expression:
 
 
 def _has_comma(node: cst.Subscript) -> bool:
-    return isinstance(node.slice[-1].comma, cst.Comma)
+    return type(node.slice[-1].comma) is cst.Comma
 
 
 def _slice_item(node: cst.BaseSlice, context: Context) -> Expression:
-    if isinstance(node, cst.Index):
+    if type(node) is cst.Index:
         item = expression(node.value, context)
         return Starred(item) if node.star else item
     return Opaque(names_read(node))
@@ -204,7 +204,7 @@ def _sequence(node: cst.Tuple | cst.List | cst.Set, context: Context) -> Express
 
 def _element(node: cst.BaseElement, context: Context) -> Expression:
     value = expression(node.value, context)
-    return Starred(value) if isinstance(node, cst.StarredElement) else value
+    return Starred(value) if type(node) is cst.StarredElement else value
 
 
 def _mapping(node: cst.Dict, context: Context) -> Expression:
@@ -212,7 +212,7 @@ def _mapping(node: cst.Dict, context: Context) -> Expression:
 
 
 def _mapping_item(node: cst.BaseDictElement, context: Context) -> MappingItem:
-    key = node.key if isinstance(node, cst.DictElement) else None
+    key = node.key if type(node) is cst.DictElement else None
     return MappingItem(
         expression(key, context) if key is not None else None,
         expression(node.value, context),

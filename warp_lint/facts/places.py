@@ -115,7 +115,9 @@ class Places:
         """The code points of the text that a built node takes."""
         origin = self.origins[id(node)]
         measure = self._measures.get(origin.__class__)
-        return measure(origin) if measure is not None else self._node(origin)
+        if measure is not None:
+            return measure(origin)
+        return self._node(origin)
 
     def offset(self, line: int, byte_column: int) -> int:
         start = self._line_starts[line - 1]
@@ -147,11 +149,12 @@ class Places:
         return self._text.startswith("elif", self.start(statement))
 
     def _node(self, node: Any) -> Span:
-        if self._wide_lines:
+        first, last = node.lineno, node.end_lineno
+        if first in self._wide_lines or last in self._wide_lines:
             return Span(self.start(node), self.end(node))
         starts = self._line_starts
-        start = starts[node.lineno - 1] + node.col_offset
-        return _new_tuple(Span, (start, starts[node.end_lineno - 1] + node.end_col_offset))
+        start = starts[first - 1] + node.col_offset
+        return _new_tuple(Span, (start, starts[last - 1] + node.end_col_offset))
 
     def _statements(self, statements: Statements) -> Span:
         return Span(self.start(statements.first), self.end(statements.last))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import libcst
 
@@ -162,16 +162,15 @@ def _walk(module: libcst.Module, plans: _Plans) -> None:
     pop, push, extend = stack.pop, stack.append, stack.extend
     while stack:
         node = pop()
-        kind = node.__class__
-        if kind is tuple:
-            extend(node[::-1])
+        plan = plans[node.__class__]
+        if plan is None:
             continue
-        if kind is _Calls:
+        visits, leaves, child, children = plan
+        if visits is None:
             methods, node, plans = node
             for method in methods:
                 method(node)
             continue
-        visits, leaves, child, children = plans[kind]
         if visits:
             refusing: list[libcst.CSTVisitor] = []
             for visitor, method in visits:
@@ -181,7 +180,10 @@ def _walk(module: libcst.Module, plans: _Plans) -> None:
                 push(_new_tuple(_Calls, (leaves, node, plans)))
             if refusing:
                 plans = plans.without(refusing)
-                _, _, child, children = plans[kind]
+                plan = plans[node.__class__]
+                if plan is None:
+                    continue
+                _, _, child, children = plan
         elif leaves:
             push(_new_tuple(_Calls, (leaves, node, plans)))
         if child is not None:
@@ -205,22 +207,27 @@ class _Plan(NamedTuple):
     """What to do at a node of one class. Neither ``child`` nor ``children`` where nothing is below, or nobody
     looks."""
 
-    visits: tuple[tuple[libcst.CSTVisitor, _Method], ...] = ()
+    visits: tuple[tuple[libcst.CSTVisitor, _Method], ...] | None = ()
+    """None for `_Calls`."""
     leaves: tuple[_Method, ...] = ()
-    child: Callable[[libcst.CSTNode], Any] | None = None
+    child: Callable[[Any], Any] | None = None
     """Gives the only child, or a tuple of children."""
-    children: Callable[[libcst.CSTNode], Any] | None = None
+    children: Callable[[Any], Any] | None = None
     """Gives several such in reverse, which may be `_Calls` too."""
 
 
-class _Plans(dict[type, _Plan]):
-    """The plans of some visitors, each made when the walk first meets a node of the class."""
+class _Plans(dict[type, "_Plan | None"]):
+    """The plans of some visitors, each made when the walk first meets a node of the class. None where there
+    is nothing to do."""
 
     def __init__(self, visitors: tuple[libcst.CSTVisitor, ...]) -> None:
         super().__init__()
         self._visitors = visitors
-        self._names = frozenset[str]().union(*(_method_names(type(visitor)) for visitor in visitors))
+        self._kinds = tuple(map(type, visitors))
         self._fewer: dict[tuple[int, ...], _Plans] = {}
+        self[_Calls] = _Plan(visits=None)
+        self[tuple] = _Plan(children=reversed)
+        self[type(None)] = self[libcst.MaybeSentinel] = None
 
     def without(self, refusing: list[libcst.CSTVisitor]) -> _Plans:
         """The plans of the other visitors."""
@@ -229,35 +236,23 @@ class _Plans(dict[type, _Plan]):
             self._fewer[key] = _Plans(tuple(visitor for visitor in self._visitors if id(visitor) not in key))
         return self._fewer[key]
 
-    def __missing__(self, kind: type) -> _Plan:
-        plan = self[kind] = self._plan(kind)
+    def __missing__(self, kind: type) -> _Plan | None:
+        visits, leaves, child, children, hooked = _outline(self._kinds, kind)
+        if hooked:
+            children = self._children_with_calls(hooked)
+        plan = None
+        if visits or leaves or child or children:
+            visitors = self._visitors
+            methods = tuple([(visitors[index], getattr(visitors[index], name)) for index, name in visits])
+            plan = _Plan(methods, self._methods(leaves), child, children)
+        self[kind] = plan
         return plan
 
-    def _plan(self, kind: type) -> _Plan:
-        if kind is type(None) or kind is libcst.MaybeSentinel or not self._visitors:
-            return _Plan()
-        name = kind.__name__
-        plan = _Plan(self._methods(f"visit_{name}"), self._calls(f"leave_{name}"))
-        fields = CHILD_FIELDS.get(name)
-        if fields is None:  # a class of a newer LibCST
-            return plan._replace(child=_children)
-        if any(f"{hook}_{name}_{field}" in self._names for hook in ("visit", "leave") for field in fields):
-            return plan._replace(children=self._children_with_calls(name, fields))
-        if not {"visit_Name", "leave_Name"} & self._names:
-            fields = tuple(field for field in fields if (name, field) not in _NAMES)
-        match fields:
-            case ():
-                return plan
-            case (field,):
-                return plan._replace(child=attrgetter(field))
-            case _:
-                return plan._replace(children=attrgetter(*reversed(fields)))
-
     def _children_with_calls(
-        self, name: str, fields: tuple[str, ...]
+        self, fields: tuple[_HookedField, ...]
     ) -> Callable[[libcst.CSTNode], tuple[Any, ...]]:
         parts = [
-            (self._calls(f"visit_{name}_{field}"), attrgetter(field), self._calls(f"leave_{name}_{field}"))
+            (self._methods(field.visits), field.child, self._methods(field.leaves))
             for field in reversed(fields)
         ]
 
@@ -270,17 +265,63 @@ class _Plans(dict[type, _Plan]):
 
         return children
 
-    def _calls(self, name: str) -> tuple[_Method, ...]:
-        return tuple(method for _, method in self._methods(name))
+    def _methods(self, hooks: _Hooks) -> tuple[_Method, ...]:
+        return tuple([getattr(self._visitors[index], name) for index, name in hooks])
 
-    def _methods(self, name: str) -> tuple[tuple[libcst.CSTVisitor, _Method], ...]:
-        if name not in self._names:
-            return ()
+
+_Hooks: TypeAlias = tuple[tuple[int, str], ...]
+"""Methods, by the position of their visitor and their name."""
+
+
+class _HookedField(NamedTuple):
+    """An attribute, around which methods are called."""
+
+    visits: _Hooks
+    child: Callable[[Any], Any]
+    leaves: _Hooks
+
+
+class _Outline(NamedTuple):
+    """What the plans for one class of nodes have in common, whoever the visitors are, by their classes."""
+
+    visits: _Hooks
+    leaves: _Hooks
+    child: Callable[[Any], Any] | None
+    children: Callable[[Any], Any] | None
+    hooked: tuple[_HookedField, ...]
+    """Instead of ``child`` and ``children``, where methods of attributes are to be called."""
+
+
+@cache
+def _outline(visitors: tuple[type[libcst.CSTVisitor], ...], kind: type) -> _Outline:
+    name = kind.__name__
+
+    def hooks(method: str) -> _Hooks:
         return tuple(
-            (visitor, getattr(visitor, name))
-            for visitor in self._visitors
-            if name in _method_names(type(visitor))
+            (index, method) for index, visitor in enumerate(visitors) if method in _method_names(visitor)
         )
+
+    outline = _Outline(hooks(f"visit_{name}"), hooks(f"leave_{name}"), None, None, ())
+    fields = CHILD_FIELDS.get(name)
+    if not visitors:
+        return outline
+    if fields is None:  # a class of a newer LibCST
+        return outline._replace(child=_children)
+    hooked = tuple(
+        _HookedField(hooks(f"visit_{name}_{field}"), attrgetter(field), hooks(f"leave_{name}_{field}"))
+        for field in fields
+    )
+    if any(field.visits or field.leaves for field in hooked):
+        return outline._replace(hooked=hooked)
+    if not hooks("visit_Name") and not hooks("leave_Name"):
+        fields = tuple(field for field in fields if (name, field) not in _NAMES)
+    match fields:
+        case ():
+            return outline
+        case (field,):
+            return outline._replace(child=attrgetter(field))
+        case _:
+            return outline._replace(children=attrgetter(*reversed(fields)))
 
 
 _NAMES = frozenset(

@@ -128,7 +128,7 @@ class BlocksVisitor(HostVisitor):
         branch = 0
         rest: cst.If | cst.Else | None = node
         while rest is not None:
-            test = rest.test if isinstance(rest, cst.If) else None
+            test = rest.test if type(rest) is cst.If else None
 
             def enter(
                 suite: cst.BaseSuite = rest.body, branch: int = branch, test: cst.BaseExpression | None = test
@@ -143,8 +143,8 @@ class BlocksVisitor(HostVisitor):
                 return context.scope, block
 
             context.expect_suite(rest.body, enter)
-            rest = rest.orelse if isinstance(rest, cst.If) else None
-            if isinstance(rest, cst.If):
+            rest = rest.orelse if type(rest) is cst.If else None
+            if type(rest) is cst.If:
                 # An elif is an If of its own in the tree: it must not open a group again.
                 self._elifs.add(id(rest))
             branch += 1
@@ -213,7 +213,7 @@ class BlocksVisitor(HostVisitor):
     def _out_of_if(self, node: cst.If) -> str:
         ways = []
         rest: cst.If | cst.Else | None = node
-        while isinstance(rest, cst.If):
+        while type(rest) is cst.If:
             ways.append(self._leaves[id(rest.body)])
             rest = rest.orelse
         if rest is None:

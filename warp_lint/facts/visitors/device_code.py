@@ -183,7 +183,7 @@ class _SummaryVisitor(cst.CSTVisitor):
     def _bind(self, target: cst.CSTNode) -> None:
         if type(target) is cst.Name:
             self._bodies[-1].bound.add(target.value)
-        elif isinstance(target, (cst.Tuple, cst.List)):
+        elif type(target) is cst.Tuple or type(target) is cst.List:
             for element in target.elements:
                 self._bind(element.value)
 
@@ -194,15 +194,11 @@ def _counts(loop: cst.For) -> bool:
 
 
 def _last_part(decorator: cst.BaseExpression) -> str:
-    while isinstance(decorator, cst.Call):
+    while type(decorator) is cst.Call:
         decorator = decorator.func
-    match decorator:
-        case cst.Attribute():
-            return decorator.attr.value
-        case cst.Name():
-            return decorator.value
-        case _:
-            return ""
+    if type(decorator) is cst.Attribute:
+        return decorator.attr.value
+    return decorator.value if type(decorator) is cst.Name else ""
 
 
 def _parameters(parameters: cst.Parameters) -> list[cst.Param]:
@@ -212,9 +208,11 @@ def _parameters(parameters: cst.Parameters) -> list[cst.Param]:
 def _takes_arrays(node: cst.FunctionDef) -> bool:
     """Whether a parameter's annotation names an array type (``wp.array(dtype=…)``, ``wp.array2d[float]``)."""
     for parameter in _parameters(node.params):
-        annotation = parameter.annotation.annotation if parameter.annotation is not None else None
-        while isinstance(annotation, (cst.Call, cst.Subscript)):
-            annotation = annotation.func if isinstance(annotation, cst.Call) else annotation.value
-        if isinstance(annotation, cst.Attribute) and "array" in annotation.attr.value:
+        if parameter.annotation is None:
+            continue
+        named: cst.BaseExpression = parameter.annotation.annotation
+        while type(named) in (cst.Call, cst.Subscript):
+            named = named.func if type(named) is cst.Call else cst.ensure_type(named, cst.Subscript).value
+        if type(named) is cst.Attribute and "array" in named.attr.value:
             return True
     return False

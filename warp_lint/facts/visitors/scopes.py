@@ -146,16 +146,13 @@ class ScopesVisitor(HostVisitor):
 
 def _has_docstring(body: cst.BaseSuite) -> bool:
     statement = body.body[0]
-    if isinstance(body, cst.IndentedBlock) and isinstance(statement, cst.SimpleStatementLine):
+    if type(statement) is cst.SimpleStatementLine:
         statement = statement.body[0]
-    match statement:
-        case cst.Expr(value=cst.SimpleString() as string):
-            return "b" not in string.prefix
-        case cst.Expr(value=cst.ConcatenatedString() as strings):
-            return isinstance(strings.evaluated_value, str)
-        case _:
-            return False
+    value = statement.value if type(statement) is cst.Expr else None
+    if type(value) is cst.SimpleString:
+        return "b" not in value.prefix
+    return type(value) is cst.ConcatenatedString and isinstance(value.evaluated_value, str)
 
 
 def _star(node: object) -> tuple[cst.Param, ...]:
-    return (node,) if isinstance(node, cst.Param) else ()
+    return (node,) if type(node) is cst.Param else ()
