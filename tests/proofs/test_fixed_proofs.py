@@ -36,9 +36,7 @@ WITHOUT_FIX = {
 """Rules that report what no fix can decide; their proofs show what to write instead."""
 
 UNFINISHED = {
-    ("WRP302", "below_kernel"): "the fixer does not move assignments of the configuration yet",
-    ("WRP304", "proof_memory"): "the fixer does not move assignments of the configuration yet",
-    ("WRP403", "own_module"): "the fixer does not set options of a module that tile kernels share yet",
+    ("WRP403", "own_module"): "the fix of rules.md is for a unique kernel; others share the module's option",
 }
 
 CASES = [

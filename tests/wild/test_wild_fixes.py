@@ -39,11 +39,13 @@ class Part(NamedTuple):
 PARTS = (
     Part(Corpus("xlb", "0.3.1")),
     Part(Corpus("warp-nn", "0.4.1")),
-    Part(Corpus("nvalchemi-toolkit-ops", "0.5.0")),
-    Part(Corpus("mujoco-warp", "4.0.0")),
     Part(Corpus("warp-lang", "1.19.0"), "warp/examples"),
 )
-LARGE_PARTS = (Part(Corpus("newton", "1.5.2")),)
+LARGE_PARTS = (
+    Part(Corpus("nvalchemi-toolkit-ops", "0.5.0")),
+    Part(Corpus("mujoco-warp", "4.0.0")),
+    Part(Corpus("newton", "1.5.2")),
+)
 """Too large for every change; tried before a release."""
 
 
