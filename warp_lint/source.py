@@ -14,6 +14,7 @@ import tokenize
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 
 from warp_lint.findings import Position
@@ -166,7 +167,10 @@ def imported_modules(data: bytes) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _line_starts(text: str) -> list[int]:
-    return [0, *(line_end.end() for line_end in _LINE_END.finditer(text))]
+    if "\r" in text:
+        return [0, *(line_end.end() for line_end in _LINE_END.finditer(text))]
+    lengths = map(len, text.split("\n")[:-1])
+    return list(accumulate(lengths, lambda start, length: start + length + 1, initial=0))
 
 
 def _declared_encoding(data: bytes) -> str:

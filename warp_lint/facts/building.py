@@ -76,6 +76,8 @@ class _Builder:
     def __init__(self, places: Places) -> None:
         self._places = places
         self._origins = places.origins
+        # Nobody asks where these stand, so that one node can do for a name.
+        self._bases: dict[str, cst.Name] = {}
         self._attribute_names: dict[str, cst.Name] = {}
         self._expressions = _Makers(
             {
@@ -417,8 +419,13 @@ class _Builder:
         name = self._attribute_names.get(node.attr)
         if name is None:
             name = self._attribute_names[node.attr] = nodes.name(node.attr)
-        base = node.value
-        return _make_attribute(self._expressions[base.__class__](base), name)
+        value = node.value
+        if value.__class__ is not ast.Name:
+            return _make_attribute(self._expressions[value.__class__](value), name)
+        base = self._bases.get(value.id)
+        if base is None:
+            base = self._bases[value.id] = nodes.name(value.id)
+        return _make_attribute(base, name)
 
     def _await(self, node: ast.Await) -> cst.Await:
         return nodes.await_(self._expression(node.value))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
@@ -80,15 +81,27 @@ def _attribute(node: cst.Attribute, context: Context) -> Expression:
     return Attribute(expression(node.value, context), node.attr.value)
 
 
-def _number(node: cst.Integer | cst.Float, _context: Context) -> Expression:
-    if type(node) is cst.Float:
-        return Constant(float(node.value))
+def _integer(node: cst.Integer, _context: Context) -> Expression:
+    return _integer_of(node.value)
+
+
+def _float(node: cst.Float, _context: Context) -> Expression:
+    return _float_of(node.value)
+
+
+@lru_cache
+def _integer_of(text: str) -> Expression:
     try:
-        value = int(node.value, base=0)
+        value = int(text, base=0)
     except ValueError:  # thousands of digits
         return Opaque()
     # Records are stored as JSON, whose readers agree only on 64 bits.
     return Constant(value) if value.bit_length() <= 63 else Opaque()
+
+
+@lru_cache
+def _float_of(text: str) -> Expression:
+    return Constant(float(text))
 
 
 def _string(
@@ -319,8 +332,8 @@ _COMPREHENSIONS: dict[type[cst.CSTNode], str] = {
 _BUILDERS: dict[type[cst.CSTNode], Callable[[Any, Context], Expression]] = {
     cst.Name: _name,
     cst.Attribute: _attribute,
-    cst.Integer: _number,
-    cst.Float: _number,
+    cst.Integer: _integer,
+    cst.Float: _float,
     cst.SimpleString: _string,
     cst.ConcatenatedString: _string,
     cst.FormattedString: _string,
