@@ -50,7 +50,10 @@ class LoadInCapture(Rule):
         for file, scope, events, at_import in project.timeline.flows():
             loaded_at_import = {event.module for event in at_import if event.is_load}
             for event in events:
-                if not event.is_load or Context.CAPTURE not in event.contexts or event.module is None:
+                if not event.is_load or event.module is None:
+                    continue
+                # What is captured here, not in a function that leads here or that this leads to.
+                if Context.CAPTURE not in project.timeline.contexts(file, event.block):
                     continue
                 key = (event.module, file.index, scope)
                 if key in reported or event.module in loaded_at_import:
