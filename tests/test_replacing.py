@@ -211,7 +211,7 @@ class TestSeveralFiles:
     ) -> None:
         files = [tmp_path / name for name in ("a.py", "b.py", "c.py")]
         for file in files:
-            file.write_text("x = 1  # warp-lint: ignore[WRP101]\n" * 1000)
+            file.write_text("x = 1  # warp-lint: ignore[WRP101]\n" * 40)
         program = (
             "import os, pathlib, signal, sys\n"
             "from warp_lint import cli\n"
@@ -228,5 +228,5 @@ class TestSeveralFiles:
         command = [sys.executable, "-c", program, str(after), str(tmp_path)]
         assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
         texts = [file.read_text() for file in files]
-        assert texts[:after] == ["x = 1\n" * 1000] * after
-        assert texts[after:] == ["x = 1  # warp-lint: ignore[WRP101]\n" * 1000] * (3 - after)
+        assert texts[:after] == ["x = 1\n" * 40] * after
+        assert texts[after:] == ["x = 1  # warp-lint: ignore[WRP101]\n" * 40] * (3 - after)
