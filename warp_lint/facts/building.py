@@ -27,7 +27,6 @@ from warp_lint.facts.places import (
     BoundName,
     Decoration,
     DefinedName,
-    Deleted,
     Parsed,
     Places,
     SpanOf,
@@ -205,25 +204,23 @@ class _Builder:
 
     def _annotated_assignment(self, node: ast.AnnAssign) -> cst.AnnAssign:
         annotation = nodes.annotation(self._expression(node.annotation))
-        value = self._placed(node.value) if node.value is not None else None
-        return nodes.ann_assign(self._placed(node.target), annotation, value)
+        return nodes.ann_assign(self._expression(node.target), annotation, self._optional(node.value))
 
     def _assert(self, node: ast.Assert) -> cst.Assert:
         return nodes.assertion(self._expression(node.test), self._optional(node.msg))
 
     def _assignment(self, node: ast.Assign) -> cst.Assign:
-        targets = tuple([nodes.assign_target(self._placed(target)) for target in node.targets])
-        return nodes.assign(targets, self._placed(node.value))
+        targets = tuple([nodes.assign_target(self._expression(target)) for target in node.targets])
+        return nodes.assign(targets, self._expression(node.value))
 
     def _augmented_assignment(self, node: ast.AugAssign) -> cst.AugAssign:
         operator = _ASSIGNING_OPERATORS[node.op.__class__]
-        return nodes.aug_assign(self._placed(node.target), self._placed(node.value), operator)
+        return nodes.aug_assign(self._expression(node.target), self._expression(node.value), operator)
 
     def _delete(self, node: ast.Delete) -> cst.Del:
         if len(node.targets) == 1:
-            return nodes.del_(self._placed(node.targets[0]))
-        targets = nodes.tuple_(self._elements(node.targets))
-        return nodes.del_(self._at(Deleted(node), targets))
+            return nodes.del_(self._expression(node.targets[0]))
+        return nodes.del_(nodes.tuple_(self._elements(node.targets)))
 
     def _expression_statement(self, node: ast.Expr) -> cst.Expr:
         return nodes.expr(self._expression(node.value))
@@ -253,7 +250,7 @@ class _Builder:
         bases: list[cst.Arg] = []
         keywords: list[cst.Arg] = []
         for argument in _in_order(node.bases, node.keywords):
-            made, _ = self._argument(argument)
+            made = self._argument(argument)
             (bases if made.keyword is None and made.star != "**" else keywords).append(made)
         body = self._suite(node.body)
         return nodes.class_def(
@@ -308,7 +305,7 @@ class _Builder:
         return nodes.if_(test, body, orelse)
 
     def _for(self, node: ast.For | ast.AsyncFor) -> cst.For:
-        target, iterated = self._placed(node.target), self._placed(node.iter)
+        target, iterated = self._placed(node.target), self._expression(node.iter)
         return nodes.for_(
             target, iterated, self._suite(node.body), self._optional_suite(nodes.else_, node.orelse)
         )
@@ -321,7 +318,9 @@ class _Builder:
         return nodes.with_(tuple(map(self._with_item, node.items)), self._suite(node.body))
 
     def _with_item(self, node: ast.withitem) -> cst.WithItem:
-        target = nodes.as_name(self._placed(node.optional_vars)) if node.optional_vars is not None else None
+        target = (
+            nodes.as_name(self._expression(node.optional_vars)) if node.optional_vars is not None else None
+        )
         return nodes.with_item(self._placed(node.context_expr), target)
 
     def _try(
@@ -443,26 +442,19 @@ class _Builder:
 
     def _call(self, node: ast.Call) -> cst.Call:
         function = node.func
-        called = self._placed(function)
-        arguments = []
-        before = function
-        for argument in _in_order(node.args, node.keywords) if node.keywords else node.args:
-            made, value = self._argument(argument)
-            named = argument if argument is not value else None
-            self._origins[id(made)] = (value, named, before, before is function)
-            before = value
-            arguments.append(made)
-        return self._at(node, _make_call(called, tuple(arguments)))
+        called = self._expressions[function.__class__](function)
+        arguments = _in_order(node.args, node.keywords) if node.keywords else node.args
+        made = _make_call(called, tuple([self._argument(argument) for argument in arguments]))
+        self._origins[id(made)] = node
+        return made
 
-    def _argument(self, argument: ast.expr | ast.keyword) -> tuple[cst.Arg, ast.expr]:
-        """An argument, and the node of its value."""
-        if isinstance(argument, ast.keyword):
-            value = argument.value
-            name = nodes.name(argument.arg) if argument.arg is not None else None
-            return _make_arg(name, self._placed(value), "" if name is not None else "**"), value
-        if isinstance(argument, ast.Starred):
-            return _make_arg(None, self._placed(argument.value), "*"), argument.value
-        return _make_arg(None, self._placed(argument), ""), argument
+    def _argument(self, node: ast.expr | ast.keyword) -> cst.Arg:
+        if isinstance(node, ast.keyword):
+            name = nodes.name(node.arg) if node.arg is not None else None
+            return _make_arg(name, self._placed(node.value), "" if name is not None else "**")
+        if isinstance(node, ast.Starred):
+            return _make_arg(None, self._placed(node.value), "*")
+        return _make_arg(None, self._placed(node), "")
 
     def _comparison(self, node: ast.Compare) -> cst.Comparison:
         left = self._expression(node.left)
@@ -493,7 +485,7 @@ class _Builder:
 
     def _clauses(self, generators: list[ast.comprehension]) -> cst.CompFor:
         first, *others = generators
-        target, iterated = self._placed(first.target), self._placed(first.iter)
+        target, iterated = self._placed(first.target), self._expression(first.iter)
         conditions = tuple(nodes.comp_if(self._expression(condition)) for condition in first.ifs)
         return nodes.comp_for(target, iterated, conditions, self._clauses(others) if others else None)
 
@@ -518,7 +510,7 @@ class _Builder:
         return self._at(node, nodes.lambda_(self._parameters(node.args), self._placed(node.body)))
 
     def _named_expression(self, node: ast.NamedExpr) -> cst.NamedExpr:
-        return self._at(node, nodes.named_expr(self._placed(node.target), self._placed(node.value)))
+        return self._at(node, nodes.named_expr(self._expression(node.target), self._expression(node.value)))
 
     def _subscript(self, node: ast.Subscript) -> cst.Subscript:
         base = self._expression(node.value)
@@ -588,6 +580,7 @@ class _Builder:
         return expression
 
 
+# Looked up a thousand times in a file.
 _make_arg = nodes.arg
 _make_attribute = nodes.attribute
 _make_call = nodes.call

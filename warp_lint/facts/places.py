@@ -10,7 +10,7 @@ import ast
 import re
 from bisect import bisect_right
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import libcst as cst
 
@@ -22,11 +22,6 @@ _new_tuple = tuple.__new__
 
 SpanOf = Callable[[cst.CSTNode], Span]
 """Gives the code points of the text that a node takes."""
-
-
-Argument: TypeAlias = tuple[ast.expr, ast.keyword | ast.Starred | None, ast.expr, bool]
-"""Of an argument of a call: the value, what begins with the keyword or star, what ends before (an argument or
-what is called), and whether it is the first one. No class of its own, there are too many of them."""
 
 
 class Statements(NamedTuple):
@@ -60,12 +55,6 @@ class StarredName(NamedTuple):
     pattern: ast.MatchStar
 
 
-class Deleted(NamedTuple):
-    """All that a ``del`` deletes."""
-
-    statement: ast.Delete
-
-
 class Parsed(NamedTuple):
     """A node that LibCST's parser made of a part of the text."""
 
@@ -79,8 +68,6 @@ _BLANKS = re.compile(_BLANK)
 _CLOSING = re.compile(_BLANK + r"\)")
 _ALL_CLOSING = re.compile(rf"(?:{_BLANK}\))*")
 _COMMA_NEXT = re.compile(_BLANK + ",")
-_TO_FIRST_ARGUMENT = re.compile(rf"(?:{_BLANK}\))*{_BLANK}\({_BLANK}")
-_TO_NEXT_ARGUMENT = re.compile(rf"(?:{_BLANK}\))*{_BLANK},{_BLANK}")
 _COMMENT = re.compile(r"\#[^\r\n]*")
 _SEMICOLON = re.compile(r"[ \t]*;(?:[ \t]|\\\r?\n|\\\r)*")
 _DEFINED_NAME = re.compile(r"(?:async[\s\\]+)?(?:def|class)[\s\\]+(\w+)")
@@ -98,14 +85,11 @@ class Places:
         self._has_semicolons = ";" in source.text
         self.origins: dict[int, Any] = {}
         self._measures: dict[type, Callable[[Any], Span]] = {
-            tuple: self._argument,
-            Span: lambda span: span,
             Statements: self._statements,
             DefinedName: self._defined_name,
             Decoration: self._decoration,
             BoundName: self._bound_name,
             StarredName: self._starred_name,
-            Deleted: self._deleted,
             Parsed: self._parsed,
             ast.Tuple: self._tuple,
             ast.GeneratorExp: self._generator,
@@ -119,17 +103,22 @@ class Places:
             return measure(origin)
         return self._node(origin)
 
-    def offset(self, line: int, byte_column: int) -> int:
-        start = self._line_starts[line - 1]
-        if line in self._wide_lines:
-            return start + len(self._wide_lines[line][:byte_column].decode())
-        return start + byte_column
-
     def start(self, node: Any) -> int:
-        return self.offset(node.lineno, node.col_offset)
+        line = node.lineno
+        if line in self._wide_lines:
+            return self._offset_in_wide(line, node.col_offset)
+        offset: int = self._line_starts[line - 1] + node.col_offset
+        return offset
 
     def end(self, node: Any) -> int:
-        return self.offset(node.end_lineno, node.end_col_offset)
+        line = node.end_lineno
+        if line in self._wide_lines:
+            return self._offset_in_wide(line, node.end_col_offset)
+        offset: int = self._line_starts[line - 1] + node.end_col_offset
+        return offset
+
+    def _offset_in_wide(self, line: int, byte_column: int) -> int:
+        return self._line_starts[line - 1] + len(self._wide_lines[line][:byte_column].decode())
 
     def text_of(self, node: ast.expr) -> str:
         return self._text[self.start(node) : self.end(node)]
@@ -178,32 +167,9 @@ class Places:
         start = self._text.rindex("@", 0, self.start(expression))
         return Span(start, self._end_with_parentheses(expression, start))
 
-    def _deleted(self, deleted: Deleted) -> Span:
-        start = self._behind_blanks(self.start(deleted.statement) + len("del"))
-        return Span(start, self.end(deleted.statement))
-
     def _parsed(self, parsed: Parsed) -> Span:
         start, end = parsed.positions.span(parsed.node)
         return Span(start + parsed.shift, end + parsed.shift)
-
-    def _argument(self, argument: Argument) -> Span:
-        """With the parentheses around the value, which `ast` leaves out."""
-        value, named, before, is_first = argument
-        if named is not None:
-            start = self.start(named)
-            return Span(start, self._end_with_parentheses(value, start))
-        whole = self._node(value)
-        behind = self.end(before)
-        if self._text[behind : whole.start] == ("(" if is_first else ", "):
-            return whole
-        match = (_TO_FIRST_ARGUMENT if is_first else _TO_NEXT_ARGUMENT).match(self._text, behind)
-        assert match is not None
-        if match.end() > whole.start:  # a generator between the parentheses of the call
-            return self.span_of(value)
-        return Span(match.end(), self._end_with_parentheses(value, match.end()))
-
-    def span_of(self, expression: ast.expr) -> Span:
-        return self._measures.get(expression.__class__, self._node)(expression)
 
     def _tuple(self, node: ast.Tuple) -> Span:
         """Without its parentheses, which `ast` counts in."""

@@ -161,8 +161,6 @@ class BindingFact(msgspec.Struct, frozen=True):
     value: Expression
     span: Span
     """The whole statement."""
-    target_span: Span
-    value_span: Span
     scope: int
     block: int
     order: int
@@ -174,7 +172,6 @@ class Argument(msgspec.Struct, frozen=True):
     value: Expression
     keyword: str | None
     """Its name; ``*`` and ``**`` for unpacked ones; None for a positional one."""
-    span: Span
     value_span: Span
 
 
@@ -184,7 +181,6 @@ class CallFact(msgspec.Struct, frozen=True):
     function: Expression
     arguments: tuple[Argument, ...]
     span: Span
-    function_span: Span
     statement_span: Span
     """The simple statement, or the header of the compound statement, that holds the call. For a call in a
     decorator: the decorator, from its ``@``."""

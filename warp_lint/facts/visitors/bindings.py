@@ -6,7 +6,7 @@ import libcst as cst
 
 from warp_lint.facts.context import HostVisitor
 from warp_lint.facts.expressions import expression
-from warp_lint.facts.records import BindingFact, BindingKind, Span
+from warp_lint.facts.records import BindingFact, BindingKind
 from warp_lint.facts.values import Opaque
 
 
@@ -65,15 +65,12 @@ class BindingsVisitor(HostVisitor):
         operator: str = "",
     ) -> None:
         context = self.context
-        span = context.span(statement)
         context.facts.bindings.append(
             BindingFact(
                 kind=kind,
                 target=expression(target, context),
                 value=expression(value, context) if value is not None else Opaque(),
-                span=span,
-                target_span=context.span(target),
-                value_span=context.span(value) if value is not None else Span(span.end, span.end),
+                span=context.span(statement),
                 scope=context.scope,
                 block=context.block,
                 order=context.next_order(),

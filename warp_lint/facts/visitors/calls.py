@@ -42,7 +42,6 @@ class CallsVisitor(HostVisitor):
                 function=expression(original_node.func, context),
                 arguments=tuple(map(self._argument, original_node.args)),
                 span=context.span(original_node),
-                function_span=context.span(original_node.func),
                 statement_span=context.statement_span,
                 scope=context.scope,
                 block=context.block,
@@ -55,4 +54,4 @@ class CallsVisitor(HostVisitor):
         context = self.context
         value = node.value
         keyword = node.keyword.value if node.keyword is not None else node.star or None
-        return Argument(expression(value, context), keyword, context.span(node), context.span(value))
+        return Argument(expression(value, context), keyword, context.span(value))

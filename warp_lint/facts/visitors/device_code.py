@@ -176,7 +176,6 @@ class _SummaryVisitor(cst.CSTVisitor):
         return Argument(
             expression(node.value, self.context),
             keyword,
-            self.context.span(node),
             self.context.span(node.value),
         )
 
