@@ -91,6 +91,9 @@ def _move(file: ProjectFile, offset: int, names: set[str], project: Project) -> 
         return None
     end = statements.next_line(line_end)
     start = statements.with_blank_lines_above(line_start, end)
+    if line_end == len(source.text) and start > 0:
+        # The last line goes with the line end before it: the file ends as it did.
+        start = source.line_end(source.position(start).line - 1)
     return (insertion, Edit(file.facts.path, start, end, ""))
 
 
