@@ -37,7 +37,7 @@ from warp_lint.facts.positions import measure
 from warp_lint.source import Source
 
 
-def build(source: Source) -> tuple[cst.Module, SpanOf] | None:
+def build(source: Source) -> tuple[cst.Module, SpanOf, set[int]] | None:
     """The tree of a file and the places of its nodes; None where only LibCST's parser can tell.
 
     Names are in their normal form, in which Python compares them, also where the text spells them otherwise.
@@ -49,7 +49,8 @@ def build(source: Source) -> tuple[cst.Module, SpanOf] | None:
             warnings.simplefilter("ignore")
             tree = ast.parse(source.text)
         places = Places(source)
-        return _Builder(places).module(tree), places.span
+        builder = _Builder(places)
+        return builder.module(tree), places.span, builder.quiet
     except (SyntaxError, ValueError, MemoryError, RecursionError, _NotBuiltError):
         return None
 
@@ -75,9 +76,10 @@ class _Builder:
     def __init__(self, places: Places) -> None:
         self._places = places
         self._origins = places.origins
-        # Nobody asks where these stand, so that one node can do for a name.
+        self._events = 0
+        self.quiet: set[int] = set()
+        self._unplaced_names: dict[str, cst.Name] = {}
         self._bases: dict[str, cst.Name] = {}
-        self._attribute_names: dict[str, cst.Name] = {}
         self._expressions = _Makers(
             {
                 ast.Attribute: self._attribute,
@@ -183,8 +185,11 @@ class _Builder:
         return made
 
     def _small_statement(self, statement: ast.stmt) -> cst.BaseSmallStatement:
+        events = self._events
         made: cst.BaseSmallStatement = self._small_statements[statement.__class__](statement)
         self._origins[id(made)] = statement
+        if self._events == events:
+            self.quiet.add(id(made))
         return made
 
     def _suite(self, statements: list[ast.stmt]) -> cst.BaseSuite:
@@ -247,15 +252,11 @@ class _Builder:
         if getattr(node, "type_params", None):
             raise _NotBuiltError
         decorators = self._decorators(node)
-        bases: list[cst.Arg] = []
-        keywords: list[cst.Arg] = []
-        for argument in _in_order(node.bases, node.keywords):
-            made = self._argument(argument)
-            (bases if made.keyword is None and made.star != "**" else keywords).append(made)
+        arguments = self._arguments(node.bases, node.keywords)
+        keywords = tuple(item for item in arguments if item.keyword is not None or item.star == "**")
+        bases = tuple(item for item in arguments if item not in keywords)
         body = self._suite(node.body)
-        return nodes.class_def(
-            decorators, self._defined_name(node), None, tuple(bases), tuple(keywords), body
-        )
+        return nodes.class_def(decorators, self._defined_name(node), None, bases, keywords, body)
 
     def _function(self, node: _Function) -> cst.FunctionDef:
         if getattr(node, "type_params", None):
@@ -291,7 +292,7 @@ class _Builder:
         annotation = (
             nodes.annotation(self._expression(node.annotation)) if node.annotation is not None else None
         )
-        return nodes.param(nodes.name(node.arg), annotation, self._optional(default))
+        return nodes.param(self._unplaced_name(node.arg), annotation, self._optional(default))
 
     def _if(self, node: ast.If) -> cst.If:
         test = self._expression(node.test)
@@ -411,13 +412,12 @@ class _Builder:
 
     def _at(self, origin: object, made: nodes.Node) -> nodes.Node:
         """Say where a node is."""
+        self._events += 1
         self._origins[id(made)] = origin
         return made
 
     def _attribute(self, node: ast.Attribute) -> cst.Attribute:
-        name = self._attribute_names.get(node.attr)
-        if name is None:
-            name = self._attribute_names[node.attr] = nodes.name(node.attr)
+        name = self._unplaced_name(node.attr)
         value = node.value
         if value.__class__ is not ast.Name:
             return _make_attribute(self._expressions[value.__class__](value), name)
@@ -427,6 +427,7 @@ class _Builder:
         return _make_attribute(base, name)
 
     def _await(self, node: ast.Await) -> cst.Await:
+        self._events += 1
         return nodes.await_(self._expression(node.value))
 
     def _binary_operation(self, node: ast.BinOp) -> cst.BinaryOperation:
@@ -441,20 +442,42 @@ class _Builder:
         return first
 
     def _call(self, node: ast.Call) -> cst.Call:
+        events = self._events
         function = node.func
         called = self._expressions[function.__class__](function)
-        arguments = _in_order(node.args, node.keywords) if node.keywords else node.args
-        made = _make_call(called, tuple([self._argument(argument) for argument in arguments]))
+        made = _make_call(called, tuple(self._arguments(node.args, node.keywords)))
         self._origins[id(made)] = node
+        if self._events == events:
+            self.quiet.add(id(made))
+        self._events += 1
         return made
 
-    def _argument(self, node: ast.expr | ast.keyword) -> cst.Arg:
-        if isinstance(node, ast.keyword):
-            name = nodes.name(node.arg) if node.arg is not None else None
-            return _make_arg(name, self._placed(node.value), "" if name is not None else "**")
-        if isinstance(node, ast.Starred):
-            return _make_arg(None, self._placed(node.value), "*")
-        return _make_arg(None, self._placed(node), "")
+    def _arguments(self, positional: list[ast.expr], keywords: list[ast.keyword]) -> list[cst.Arg]:
+        """Arguments as they stand in the text, where ``f(a=1, *b)`` is allowed."""
+        arguments: list[Any] = [*positional, *keywords]
+        if keywords and positional and isinstance(positional[-1], ast.Starred):
+            arguments.sort(key=lambda argument: (argument.lineno, argument.col_offset))
+        made = []
+        for value in arguments:
+            keyword, star = None, ""
+            if value.__class__ is ast.keyword:
+                if value.arg is not None:
+                    keyword = self._unplaced_name(value.arg)
+                else:
+                    star = "**"
+                value = value.value
+            elif value.__class__ is ast.Starred:
+                star = "*"
+                value = value.value
+            made.append(_make_arg(keyword, self._placed(value), star))
+        return made
+
+    def _unplaced_name(self, name: str) -> cst.Name:
+        """For a name that is not read: nobody asks where it stands, so that one node will do."""
+        made = self._unplaced_names.get(name)
+        if made is None:
+            made = self._unplaced_names[name] = nodes.name(name)
+        return made
 
     def _comparison(self, node: ast.Compare) -> cst.Comparison:
         left = self._expression(node.left)
@@ -564,6 +587,7 @@ class _Builder:
 
     def _parsed(self, text: str, start: int) -> cst.BaseExpression:
         """An expression as LibCST's parser sees it."""
+        self._events += 1
         text = f"({text})"
         try:
             module = cst.parse_module(text)
@@ -605,14 +629,6 @@ def _constant(node: ast.Constant) -> cst.BaseExpression:
             return nodes.imaginary(repr(number))
         case _:
             return nodes.ellipsis()
-
-
-def _in_order(positional: list[ast.expr], keywords: list[ast.keyword]) -> list[ast.expr | ast.keyword]:
-    """Arguments as they stand in the text: ``f(a=1, *b)`` is allowed."""
-    arguments: list[ast.expr | ast.keyword] = [*positional, *keywords]
-    if positional and isinstance(positional[-1], ast.Starred):
-        arguments.sort(key=lambda argument: (argument.lineno, argument.col_offset))
-    return arguments
 
 
 def _alias(node: ast.alias) -> cst.ImportAlias:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 import libcst as cst
 
@@ -20,10 +20,14 @@ class Context:
     That keeps decorators, defaults and conditions in the scope where Python evaluates them.
     """
 
-    def __init__(self, facts: FileFacts, span: Callable[[cst.CSTNode], Span]) -> None:
+    def __init__(
+        self, facts: FileFacts, span: Callable[[cst.CSTNode], Span], quiet: Container[int] = frozenset()
+    ) -> None:
         self.facts = facts
         self.span = span
         """Gives the code points of the text that a node takes."""
+        self.quiet = quiet
+        """The ids of nodes below which there is nothing that visitors are interested in."""
         # LibCST nodes hash slowly: what is known of a node is found by its id.
         self.call_indices: dict[int, int] = {}
         self.scope_indices: dict[int, int] = {}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from functools import lru_cache
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import libcst as cst
@@ -41,22 +42,40 @@ def expression(node: cst.BaseExpression, context: Context) -> Expression:
     return builder(node, context) if builder is not None else Opaque(names_read(node))
 
 
-def names_read(node: cst.CSTNode) -> tuple[str, ...]:
-    """The names that an expression reads, each once, in the order of the text."""
+def names_read(node: cst.CSTNode, without: Container[int] = ()) -> tuple[str, ...]:
+    """The names that an expression or function reads, each once, in the order of the text; not those in the
+    nodes whose ids are ``without``."""
     found: dict[str, None] = {}
     pending: list[Any] = [node]
     while pending:
         part = pending.pop()
-        if type(part) is cst.Name:
+        kind = part.__class__
+        if kind is cst.Name:
             found[part.value] = None
-        elif type(part) is cst.Attribute or type(part) is cst.Arg:
+        elif kind is cst.Attribute:
             pending.append(part.value)
-        elif type(part) is tuple:
-            pending.extend(reversed(part))
-        else:
-            fields = CHILD_FIELDS.get(type(part).__name__, ())
-            pending.extend(getattr(part, field) for field in reversed(fields))
+        elif kind is tuple:
+            pending.extend(part[::-1])
+        elif kind in _CHILDREN_THAT_READ and id(part) not in without:
+            pending.extend(_CHILDREN_THAT_READ[kind](part))
     return tuple(found)
+
+
+def _children_that_read(kind: type[cst.CSTNode], fields: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    """Gives, in reverse, what names may be read in."""
+    names = {cst.Arg: "keyword", cst.Param: "name", cst.FunctionDef: "name", cst.ClassDef: "name"}
+    read = [field for field in reversed(fields) if field != names.get(kind)]
+    if len(read) == 1:
+        get = attrgetter(read[0])
+        return lambda node: (get(node),)
+    return attrgetter(*read)
+
+
+_CHILDREN_THAT_READ = {
+    kind: _children_that_read(kind, fields)
+    for name, fields in CHILD_FIELDS.items()
+    if fields and (kind := getattr(cst, name, None)) is not None
+}
 
 
 def dotted_name(node: cst.CSTNode) -> str:

@@ -20,13 +20,13 @@ def extract(source: Source) -> FileFacts:
 
     Raises `warp_lint.facts.parsing.ParseFailure` when the file is not Python that LibCST can read.
     """
-    module, span = build(source) or parsed(source)
+    module, span, quiet = build(source) or parsed(source)
     facts = FileFacts(path=source.path, line_starts=list(source.line_starts), length=len(source.text))
-    walk(module, all_visitors(Context(facts, span)))
+    walk(module, all_visitors(Context(facts, span, quiet)), quiet)
     return facts
 
 
-def parsed(source: Source) -> tuple[libcst.Module, SpanOf]:
+def parsed(source: Source) -> tuple[libcst.Module, SpanOf, set[int]]:
     """The tree of a file as LibCST's parser makes it, and the places of its nodes; raises as `extract`."""
     module = parse(source.text)
-    return module, measure(module, source.text).span
+    return module, measure(module, source.text).span, set()

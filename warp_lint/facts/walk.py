@@ -6,7 +6,7 @@ the parse. This walk rebuilds nothing and enters only nodes that say something, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import cache
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias
@@ -137,14 +137,17 @@ Left out: whitespace, comments, punctuation, operators and keywords, all of whic
 """
 
 
-def walk(module: libcst.Module, visitors: Sequence[libcst.CSTVisitor]) -> None:
+def walk(
+    module: libcst.Module, visitors: Sequence[libcst.CSTVisitor], quiet: Container[int] = frozenset()
+) -> None:
     """Call the ``visit_*`` and ``leave_*`` methods of many visitors, as `libcst.CSTNode.visit` would.
 
     Nodes come in the order of the text; at each, the visitors are called in the order given. A visitor
     whose ``visit_*`` method returns False is not shown what is below the node, but still leaves the node.
     The methods of attributes (``visit_If_body``, ``leave_If_body``) are called around each attribute in
     `CHILD_FIELDS`, also where it is None. Never called: methods for classes and attributes that are not in
-    `CHILD_FIELDS`, ``on_visit``, ``on_leave`` and their like.
+    `CHILD_FIELDS`, ``on_visit``, ``on_leave`` and their like. Below the nodes whose ids are ``quiet`` nobody
+    is shown anything: there no visitor has methods.
 
     The walk itself does not recurse, however deep the tree is.
 
@@ -152,12 +155,12 @@ def walk(module: libcst.Module, visitors: Sequence[libcst.CSTVisitor]) -> None:
         ParseFailure: A method recursed too deeply.
     """
     try:
-        _walk(module, _Plans(tuple(visitors)))
+        _walk(module, _Plans(tuple(visitors)), quiet)
     except RecursionError as error:
         raise ParseFailure(TOO_DEEP) from error
 
 
-def _walk(module: libcst.Module, plans: _Plans) -> None:
+def _walk(module: libcst.Module, plans: _Plans, quiet: Container[int]) -> None:
     stack: list[Any] = [module]
     pop, push, extend = stack.pop, stack.append, stack.extend
     while stack:
@@ -171,11 +174,15 @@ def _walk(module: libcst.Module, plans: _Plans) -> None:
             for method in methods:
                 method(node)
             continue
-        if visits:
+        if visits or leaves:
             refusing: list[libcst.CSTVisitor] = []
             for visitor, method in visits:
                 if method(node) is False:
                     refusing.append(visitor)
+            if id(node) in quiet:
+                for method in leaves:
+                    method(node)
+                continue
             if leaves or refusing:
                 push(_new_tuple(_Calls, (leaves, node, plans)))
             if refusing:
@@ -184,8 +191,6 @@ def _walk(module: libcst.Module, plans: _Plans) -> None:
                 if plan is None:
                     continue
                 _, _, child, children = plan
-        elif leaves:
-            push(_new_tuple(_Calls, (leaves, node, plans)))
         if child is not None:
             push(child(node))
         elif children is not None:

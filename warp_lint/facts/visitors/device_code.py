@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from warp_lint.facts.context import Context
-from warp_lint.facts.expressions import dotted_name, expression
+from warp_lint.facts.expressions import dotted_name, expression, names_read
 from warp_lint.facts.records import Argument, DeviceCall, DeviceCode, DeviceLoop
 from warp_lint.facts.walk import walk
 
@@ -17,7 +17,8 @@ class _Body:
 
     def __init__(self, node: cst.FunctionDef) -> None:
         self.node = node
-        self.names: dict[str, None] = {}
+        self.names: tuple[str, ...] = ()
+        """Read by functions in it."""
         self.bound: set[str] = {parameter.name.value for parameter in _parameters(node.params)}
         self.calls: list[DeviceCall] = []
         self.loops: list[DeviceLoop] = []
@@ -58,7 +59,8 @@ class DeviceCodeVisitor(cst.CSTVisitor):
         return id(node) not in self.context.device_suites
 
     def leave_Module(self, original_node: cst.Module) -> None:  # noqa: ARG002 (LibCST's name)
-        walk(cst.Module(tuple(self._outermost)), [_SummaryVisitor(self.context, self._found)])
+        visitors = [_SummaryVisitor(self.context, self._found)]
+        walk(cst.Module(tuple(self._outermost)), visitors, self.context.quiet)
 
 
 class _SummaryVisitor(cst.CSTVisitor):
@@ -69,50 +71,38 @@ class _SummaryVisitor(cst.CSTVisitor):
         self.context = context
         self._functions = functions
         self._bodies: list[_Body] = []
-        self._not_read: set[int] = set()
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
+        if self._bodies:
+            self._bodies[-1].bound.add(node.name.value)
         if id(node) in self._functions:
             self._bodies.append(_Body(node))
-            self._not_read.add(id(node.name))
 
     def leave_FunctionDef(self, original_node: cst.FunctionDef) -> None:
         if self._bodies[-1].node is not original_node:
             return
         body = self._bodies.pop()
-        names = [name for name in body.names if name not in body.bound]
+        # What functions in it read from outside, it reads as well.
+        read = (*names_read(original_node, self._functions - {id(original_node)}), *body.names)
+        names = tuple(name for name in dict.fromkeys(read) if name not in body.bound)
         self.context.facts.device_code.append(
             DeviceCode(
                 scope=self.context.scope_indices[id(original_node)],
-                names=tuple(names),
+                names=names,
                 calls=tuple(body.calls),
                 loops=tuple(body.loops),
                 statements=body.statements,
             )
         )
         if self._bodies:
-            # What an inner function reads from outside, the function around it reads as well.
-            self._bodies[-1].names.update(dict.fromkeys(names))
-            self._bodies[-1].bound.add(original_node.name.value)
+            self._bodies[-1].names += names
 
     def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> None:
         self._bodies[-1].statements += len(node.body)
 
-    def visit_Attribute(self, node: cst.Attribute) -> None:
-        self._not_read.add(id(node.attr))
-
-    def visit_Arg(self, node: cst.Arg) -> None:
-        self._not_read.add(id(node.keyword))
-
-    def visit_Param(self, node: cst.Param) -> None:
-        self._not_read.add(id(node.name))
-
-    def visit_Name(self, node: cst.Name) -> None:
-        if id(node) not in self._not_read:
-            self._bodies[-1].names.setdefault(node.value)
-
-    def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
-        self._bind(node.target)
+    def visit_Assign(self, node: cst.Assign) -> None:
+        for target in node.targets:
+            self._bind(target.target)
 
     def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
         self._bind(node.target)
