@@ -16,7 +16,6 @@ import re
 import sys
 import warnings
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NoReturn, TypeAlias
 
 import libcst as cst
@@ -63,7 +62,7 @@ _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _Statement: TypeAlias = cst.SimpleStatementLine | cst.BaseCompoundStatement
 
 
-class _Makers(dict[type[ast.AST], Callable[[Any], Any]]):
+class _Makers(dict[type[ast.AST], Callable[[Any, Any], Any]]):
     """What makes the LibCST node for each class of `ast`."""
 
     def __missing__(self, kind: type[ast.AST]) -> NoReturn:
@@ -80,82 +79,6 @@ class _Builder:
         self.quiet: set[int] = set()
         self._unplaced_names: dict[str, cst.Name] = {}
         self._bases: dict[str, cst.Name] = {}
-        self._expressions = _Makers(
-            {
-                ast.Attribute: self._attribute,
-                ast.Await: self._await,
-                ast.BinOp: self._binary_operation,
-                ast.BoolOp: self._boolean_operation,
-                ast.Call: self._call,
-                ast.Compare: self._comparison,
-                ast.Constant: _constant,
-                ast.Dict: self._dict,
-                ast.DictComp: self._dict_comprehension,
-                ast.GeneratorExp: partial(self._comprehension, nodes.generator_exp),
-                ast.IfExp: self._if_expression,
-                ast.JoinedStr: self._formatted_string,
-                ast.Lambda: self._lambda,
-                ast.List: partial(self._display, nodes.list_),
-                ast.ListComp: partial(self._comprehension, nodes.list_comp),
-                ast.Name: _name,
-                ast.NamedExpr: self._named_expression,
-                ast.Set: partial(self._display, nodes.set_),
-                ast.SetComp: partial(self._comprehension, nodes.set_comp),
-                ast.Slice: self._slice,
-                ast.Subscript: self._subscript,
-                ast.Tuple: partial(self._display, nodes.tuple_),
-                ast.UnaryOp: self._unary_operation,
-                ast.Yield: self._yield,
-                ast.YieldFrom: self._yield_from,
-            }
-        )
-        self._small_statements = _Makers(
-            {
-                ast.AnnAssign: self._annotated_assignment,
-                ast.Assert: self._assert,
-                ast.Assign: self._assignment,
-                ast.AugAssign: self._augmented_assignment,
-                ast.Break: lambda _: nodes.break_(),
-                ast.Continue: lambda _: nodes.continue_(),
-                ast.Delete: self._delete,
-                ast.Expr: self._expression_statement,
-                ast.Global: partial(self._declaration, nodes.global_),
-                ast.Import: self._import,
-                ast.ImportFrom: self._import_from,
-                ast.Nonlocal: partial(self._declaration, nodes.nonlocal_),
-                ast.Pass: lambda _: nodes.pass_(),
-                ast.Raise: self._raise,
-                ast.Return: self._return,
-            }
-        )
-        self._compound_statements: dict[type[ast.AST], Callable[[Any], cst.BaseCompoundStatement]] = {
-            ast.AsyncFor: self._for,
-            ast.AsyncFunctionDef: self._function,
-            ast.AsyncWith: self._with,
-            ast.ClassDef: self._class,
-            ast.For: self._for,
-            ast.FunctionDef: self._function,
-            ast.If: self._if,
-            ast.Match: self._match,
-            ast.Try: partial(self._try, nodes.try_, nodes.except_handler),
-            ast.While: self._while,
-            ast.With: self._with,
-        }
-        if sys.version_info >= (3, 11):
-            try_star = partial(self._try, nodes.try_star, nodes.except_star_handler)
-            self._compound_statements[ast.TryStar] = try_star
-        self._patterns = _Makers(
-            {
-                ast.MatchAs: self._as_pattern,
-                ast.MatchClass: self._class_pattern,
-                ast.MatchMapping: self._mapping_pattern,
-                ast.MatchOr: self._or_pattern,
-                ast.MatchSequence: self._sequence_pattern,
-                ast.MatchSingleton: lambda node: nodes.match_singleton(nodes.name(repr(node.value))),
-                ast.MatchStar: self._star_pattern,
-                ast.MatchValue: lambda node: nodes.match_value(self._expression(node.value)),
-            }
-        )
 
     def module(self, node: ast.Module) -> cst.Module:
         return nodes.module(self._statements(node.body))
@@ -166,12 +89,12 @@ class _Builder:
         found: list[_Statement] = []
         line: list[ast.stmt] = []
         for statement in statements:
-            make_compound = self._compound_statements.get(statement.__class__)
+            make_compound = _COMPOUND_STATEMENTS.get(statement.__class__)
             if line and (make_compound or not self._places.is_behind_semicolon(statement, line[-1])):
                 found.append(self._line(line))
                 line = []
             if make_compound is not None:
-                found.append(self._at(statement, make_compound(statement)))
+                found.append(self._at(statement, make_compound(self, statement)))
             else:
                 line.append(statement)
         if line:
@@ -186,7 +109,7 @@ class _Builder:
 
     def _small_statement(self, statement: ast.stmt) -> cst.BaseSmallStatement:
         events = self._events
-        made: cst.BaseSmallStatement = self._small_statements[statement.__class__](statement)
+        made: cst.BaseSmallStatement = _SMALL_STATEMENTS[statement.__class__](self, statement)
         self._origins[id(made)] = statement
         if self._events == events:
             self.quiet.add(id(made))
@@ -195,7 +118,7 @@ class _Builder:
     def _suite(self, statements: list[ast.stmt]) -> cst.BaseSuite:
         suite: cst.BaseSuite
         first = statements[0]
-        if first.__class__ in self._compound_statements or self._places.begins_line(first):
+        if first.__class__ in _COMPOUND_STATEMENTS or self._places.begins_line(first):
             suite = nodes.indented_block(self._statements(statements))
         else:
             suite = nodes.simple_statement_suite(tuple(map(self._small_statement, statements)))
@@ -230,8 +153,11 @@ class _Builder:
     def _expression_statement(self, node: ast.Expr) -> cst.Expr:
         return nodes.expr(self._expression(node.value))
 
-    def _declaration(self, make: Callable[..., nodes.Node], node: ast.Global | ast.Nonlocal) -> nodes.Node:
-        return make(tuple(nodes.name_item(nodes.name(name)) for name in node.names))
+    def _global(self, node: ast.Global) -> cst.Global:
+        return nodes.global_(tuple(nodes.name_item(nodes.name(name)) for name in node.names))
+
+    def _nonlocal(self, node: ast.Nonlocal) -> cst.Nonlocal:
+        return nodes.nonlocal_(tuple(nodes.name_item(nodes.name(name)) for name in node.names))
 
     def _import(self, node: ast.Import) -> cst.Import:
         return nodes.import_(tuple(map(_alias, node.names)))
@@ -324,16 +250,17 @@ class _Builder:
         )
         return nodes.with_item(self._placed(node.context_expr), target)
 
-    def _try(
-        self,
-        make: Callable[..., cst.BaseCompoundStatement],
-        make_handler: Callable[..., cst.CSTNode],
-        node: ast.Try,
-    ) -> cst.BaseCompoundStatement:
+    def _try(self, node: ast.Try) -> cst.Try:
+        return nodes.try_(*self._parts_of_try(node, nodes.except_handler))
+
+    def _try_star(self, node: ast.Try) -> cst.TryStar:
+        return nodes.try_star(*self._parts_of_try(node, nodes.except_star_handler))
+
+    def _parts_of_try(self, node: ast.Try, make_handler: Callable[..., cst.CSTNode]) -> tuple[object, ...]:
         body = self._suite(node.body)
         handlers = tuple(self._handler(make_handler, handler) for handler in node.handlers)
         orelse = self._optional_suite(nodes.else_, node.orelse)
-        return make(body, handlers, orelse, self._optional_suite(nodes.finally_, node.finalbody))
+        return body, handlers, orelse, self._optional_suite(nodes.finally_, node.finalbody)
 
     def _handler(self, make: Callable[..., cst.CSTNode], node: ast.ExceptHandler) -> cst.CSTNode:
         name = None
@@ -351,7 +278,7 @@ class _Builder:
         return nodes.match(self._placed(node.subject), cases)
 
     def _pattern(self, node: ast.pattern) -> cst.MatchPattern:
-        made: cst.MatchPattern = self._patterns[node.__class__](node)
+        made: cst.MatchPattern = _PATTERNS[node.__class__](self, node)
         return made
 
     def _as_pattern(self, node: ast.MatchAs) -> cst.MatchAs:
@@ -361,6 +288,12 @@ class _Builder:
             return nodes.match_as(None, self._at(node, nodes.name(node.name)))
         name = self._at(BoundName(node.pattern), nodes.name(node.name))
         return nodes.match_as(self._pattern(node.pattern), name)
+
+    def _singleton_pattern(self, node: ast.MatchSingleton) -> cst.MatchSingleton:
+        return nodes.match_singleton(nodes.name(repr(node.value)))
+
+    def _value_pattern(self, node: ast.MatchValue) -> cst.MatchValue:
+        return nodes.match_value(self._expression(node.value))
 
     def _star_pattern(self, node: ast.MatchStar) -> cst.MatchStar:
         return nodes.match_star(self._at(StarredName(node), nodes.name(node.name)) if node.name else None)
@@ -398,7 +331,7 @@ class _Builder:
     # Expressions
 
     def _expression(self, node: ast.expr) -> cst.BaseExpression:
-        made: cst.BaseExpression = self._expressions[node.__class__](node)
+        made: cst.BaseExpression = _EXPRESSIONS[node.__class__](self, node)
         return made
 
     def _optional(self, node: ast.expr | None) -> cst.BaseExpression | None:
@@ -406,7 +339,7 @@ class _Builder:
 
     def _placed(self, node: ast.expr) -> cst.BaseExpression:
         """For an expression whose place may be asked for, whatever it is."""
-        made: cst.BaseExpression = self._expressions[node.__class__](node)
+        made: cst.BaseExpression = _EXPRESSIONS[node.__class__](self, node)
         self._origins[id(made)] = node
         return made
 
@@ -420,7 +353,7 @@ class _Builder:
         name = self._unplaced_name(node.attr)
         value = node.value
         if value.__class__ is not ast.Name:
-            return _make_attribute(self._expressions[value.__class__](value), name)
+            return _make_attribute(_EXPRESSIONS[value.__class__](self, value), name)
         base = self._bases.get(value.id)
         if base is None:
             base = self._bases[value.id] = nodes.name(value.id)
@@ -444,7 +377,7 @@ class _Builder:
     def _call(self, node: ast.Call) -> cst.Call:
         events = self._events
         function = node.func
-        called = self._expressions[function.__class__](function)
+        called = _EXPRESSIONS[function.__class__](self, function)
         made = _make_call(called, tuple(self._arguments(node.args, node.keywords)))
         self._origins[id(made)] = node
         if self._events == events:
@@ -501,10 +434,15 @@ class _Builder:
         key, value = self._expression(node.key), self._expression(node.value)
         return self._at(node, nodes.dict_comp(key, value, self._clauses(node.generators)))
 
-    def _comprehension(
-        self, make: Callable[..., nodes.Node], node: ast.ListComp | ast.SetComp | ast.GeneratorExp
-    ) -> nodes.Node:
-        return self._at(node, make(self._expression(node.elt), self._clauses(node.generators)))
+    def _generator(self, node: ast.GeneratorExp) -> cst.GeneratorExp:
+        made = nodes.generator_exp(self._expression(node.elt), self._clauses(node.generators))
+        return self._at(node, made)
+
+    def _list_comprehension(self, node: ast.ListComp) -> cst.ListComp:
+        return self._at(node, nodes.list_comp(self._expression(node.elt), self._clauses(node.generators)))
+
+    def _set_comprehension(self, node: ast.SetComp) -> cst.SetComp:
+        return self._at(node, nodes.set_comp(self._expression(node.elt), self._clauses(node.generators)))
 
     def _clauses(self, generators: list[ast.comprehension]) -> cst.CompFor:
         first, *others = generators
@@ -512,8 +450,14 @@ class _Builder:
         conditions = tuple(nodes.comp_if(self._expression(condition)) for condition in first.ifs)
         return nodes.comp_for(target, iterated, conditions, self._clauses(others) if others else None)
 
-    def _display(self, make: Callable[..., nodes.Node], node: ast.Tuple | ast.List | ast.Set) -> nodes.Node:
-        return make(self._elements(node.elts))
+    def _list(self, node: ast.List) -> cst.List:
+        return nodes.list_(self._elements(node.elts))
+
+    def _set(self, node: ast.Set) -> cst.Set:
+        return nodes.set_(self._elements(node.elts))
+
+    def _tuple(self, node: ast.Tuple) -> cst.Tuple:
+        return nodes.tuple_(self._elements(node.elts))
 
     def _elements(self, items: list[ast.expr]) -> tuple[cst.BaseElement, ...]:
         return tuple(
@@ -524,6 +468,24 @@ class _Builder:
                 for item in items
             ]
         )
+
+    def _name(self, node: ast.Name) -> cst.Name:
+        return _make_name(node.id)
+
+    def _constant(self, node: ast.Constant) -> cst.BaseExpression:
+        match node.value:
+            case str() | bytes() as text:
+                return nodes.simple_string(repr(text))
+            case bool() | None as value:
+                return nodes.name(repr(value))
+            case int() as number:
+                return nodes.integer(repr(number) if number < _LARGE else hex(number))
+            case float() as number:
+                return nodes.float_(repr(number) if number < math.inf else "1e999")
+            case complex() as number:
+                return nodes.imaginary(repr(number))
+            case _:
+                return nodes.ellipsis()
 
     def _if_expression(self, node: ast.IfExp) -> cst.IfExp:
         body, test = self._expression(node.body), self._expression(node.test)
@@ -611,26 +573,6 @@ _make_call = nodes.call
 _make_name = nodes.name
 
 
-def _name(node: ast.Name) -> cst.Name:
-    return _make_name(node.id)
-
-
-def _constant(node: ast.Constant) -> cst.BaseExpression:
-    match node.value:
-        case str() | bytes() as text:
-            return nodes.simple_string(repr(text))
-        case bool() | None as value:
-            return nodes.name(repr(value))
-        case int() as number:
-            return nodes.integer(repr(number) if number < _LARGE else hex(number))
-        case float() as number:
-            return nodes.float_(repr(number) if number < math.inf else "1e999")
-        case complex() as number:
-            return nodes.imaginary(repr(number))
-        case _:
-            return nodes.ellipsis()
-
-
 def _alias(node: ast.alias) -> cst.ImportAlias:
     target = nodes.as_name(nodes.name(node.asname)) if node.asname is not None else None
     return nodes.import_alias(_dotted(node.name), target)
@@ -705,3 +647,78 @@ _ASSIGNING_OPERATORS: dict[type[ast.operator], cst.BaseAugOp] = {
     ast.BitOr: cst.BitOrAssign(),
     ast.BitXor: cst.BitXorAssign(),
 }
+
+_EXPRESSIONS = _Makers(
+    {
+        ast.Attribute: _Builder._attribute,
+        ast.Await: _Builder._await,
+        ast.BinOp: _Builder._binary_operation,
+        ast.BoolOp: _Builder._boolean_operation,
+        ast.Call: _Builder._call,
+        ast.Compare: _Builder._comparison,
+        ast.Constant: _Builder._constant,
+        ast.Dict: _Builder._dict,
+        ast.DictComp: _Builder._dict_comprehension,
+        ast.GeneratorExp: _Builder._generator,
+        ast.IfExp: _Builder._if_expression,
+        ast.JoinedStr: _Builder._formatted_string,
+        ast.Lambda: _Builder._lambda,
+        ast.List: _Builder._list,
+        ast.ListComp: _Builder._list_comprehension,
+        ast.Name: _Builder._name,
+        ast.NamedExpr: _Builder._named_expression,
+        ast.Set: _Builder._set,
+        ast.SetComp: _Builder._set_comprehension,
+        ast.Subscript: _Builder._subscript,
+        ast.Tuple: _Builder._tuple,
+        ast.UnaryOp: _Builder._unary_operation,
+        ast.Yield: _Builder._yield,
+        ast.YieldFrom: _Builder._yield_from,
+    }
+)
+_SMALL_STATEMENTS = _Makers(
+    {
+        ast.AnnAssign: _Builder._annotated_assignment,
+        ast.Assert: _Builder._assert,
+        ast.Assign: _Builder._assignment,
+        ast.AugAssign: _Builder._augmented_assignment,
+        ast.Break: lambda _, __: nodes.break_(),
+        ast.Continue: lambda _, __: nodes.continue_(),
+        ast.Delete: _Builder._delete,
+        ast.Expr: _Builder._expression_statement,
+        ast.Global: _Builder._global,
+        ast.Import: _Builder._import,
+        ast.ImportFrom: _Builder._import_from,
+        ast.Nonlocal: _Builder._nonlocal,
+        ast.Pass: lambda _, __: nodes.pass_(),
+        ast.Raise: _Builder._raise,
+        ast.Return: _Builder._return,
+    }
+)
+_COMPOUND_STATEMENTS: dict[type[ast.AST], Callable[[_Builder, Any], cst.BaseCompoundStatement]] = {
+    ast.AsyncFor: _Builder._for,
+    ast.AsyncFunctionDef: _Builder._function,
+    ast.AsyncWith: _Builder._with,
+    ast.ClassDef: _Builder._class,
+    ast.For: _Builder._for,
+    ast.FunctionDef: _Builder._function,
+    ast.If: _Builder._if,
+    ast.Match: _Builder._match,
+    ast.Try: _Builder._try,
+    ast.While: _Builder._while,
+    ast.With: _Builder._with,
+}
+if sys.version_info >= (3, 11):
+    _COMPOUND_STATEMENTS[ast.TryStar] = _Builder._try_star
+_PATTERNS = _Makers(
+    {
+        ast.MatchAs: _Builder._as_pattern,
+        ast.MatchClass: _Builder._class_pattern,
+        ast.MatchMapping: _Builder._mapping_pattern,
+        ast.MatchOr: _Builder._or_pattern,
+        ast.MatchSequence: _Builder._sequence_pattern,
+        ast.MatchSingleton: _Builder._singleton_pattern,
+        ast.MatchStar: _Builder._star_pattern,
+        ast.MatchValue: _Builder._value_pattern,
+    }
+)

@@ -84,24 +84,12 @@ class Places:
         self._wide_lines = {} if source.text.isascii() else _wide_lines(source)
         self._has_semicolons = ";" in source.text
         self.origins: dict[int, Any] = {}
-        self._measures: dict[type, Callable[[Any], Span]] = {
-            Statements: self._statements,
-            DefinedName: self._defined_name,
-            Decoration: self._decoration,
-            BoundName: self._bound_name,
-            StarredName: self._starred_name,
-            Parsed: self._parsed,
-            ast.Tuple: self._tuple,
-            ast.GeneratorExp: self._generator,
-        }
 
     def span(self, node: cst.CSTNode) -> Span:
         """The code points of the text that a built node takes."""
         origin = self.origins[id(node)]
-        measure = self._measures.get(origin.__class__)
-        if measure is not None:
-            return measure(origin)
-        return self._node(origin)
+        measure = _MEASURES.get(origin.__class__)
+        return measure(self, origin) if measure is not None else self._node(origin)
 
     def start(self, node: Any) -> int:
         line = node.lineno
@@ -220,6 +208,18 @@ class Places:
         match = _BLANKS.match(self._text, position)
         assert match is not None
         return match.end()
+
+
+_MEASURES: dict[type, Callable[[Places, Any], Span]] = {
+    Statements: Places._statements,
+    DefinedName: Places._defined_name,
+    Decoration: Places._decoration,
+    BoundName: Places._bound_name,
+    StarredName: Places._starred_name,
+    Parsed: Places._parsed,
+    ast.Tuple: Places._tuple,
+    ast.GeneratorExp: Places._generator,
+}
 
 
 def _wide_lines(source: Source) -> dict[int, bytes]:

@@ -154,10 +154,13 @@ def walk(
     Raises:
         ParseFailure: A method recursed too deeply.
     """
+    plans = _Plans(tuple(visitors))
     try:
-        _walk(module, _Plans(tuple(visitors)), quiet)
+        _walk(module, plans, quiet)
     except RecursionError as error:
         raise ParseFailure(TOO_DEEP) from error
+    finally:
+        plans.let_go()
 
 
 def _walk(module: libcst.Module, plans: _Plans, quiet: Container[int]) -> None:
@@ -240,6 +243,12 @@ class _Plans(dict[type, "_Plan | None"]):
         if key not in self._fewer:
             self._fewer[key] = _Plans(tuple(visitor for visitor in self._visitors if id(visitor) not in key))
         return self._fewer[key]
+
+    def let_go(self) -> None:
+        """Leave nothing that holds itself, and the visitors with it, until the garbage collector comes."""
+        for fewer in self._fewer.values():
+            fewer.let_go()
+        self.clear()
 
     def __missing__(self, kind: type) -> _Plan | None:
         visits, leaves, child, children, hooked = _outline(self._kinds, kind)
