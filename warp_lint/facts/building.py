@@ -473,19 +473,7 @@ class _Builder:
         return _make_name(node.id)
 
     def _constant(self, node: ast.Constant) -> cst.BaseExpression:
-        match node.value:
-            case str() | bytes() as text:
-                return nodes.simple_string(repr(text))
-            case bool() | None as value:
-                return nodes.name(repr(value))
-            case int() as number:
-                return nodes.integer(repr(number) if number < _LARGE else hex(number))
-            case float() as number:
-                return nodes.float_(repr(number) if number < math.inf else "1e999")
-            case complex() as number:
-                return nodes.imaginary(repr(number))
-            case _:
-                return nodes.ellipsis()
+        return _CONSTANTS[node.value.__class__](node.value)
 
     def _if_expression(self, node: ast.IfExp) -> cst.IfExp:
         body, test = self._expression(node.body), self._expression(node.test)
@@ -565,6 +553,25 @@ class _Builder:
             pending += node.children
         return expression
 
+
+def _integer(value: int) -> cst.Integer:
+    return nodes.integer(repr(value) if value < _LARGE else hex(value))
+
+
+def _float(value: float) -> cst.Float:
+    return nodes.float_(repr(value) if value < math.inf else "1e999")
+
+
+_CONSTANTS: dict[type, Callable[[Any], cst.BaseExpression]] = {
+    bool: lambda value: nodes.name(repr(value)),
+    bytes: lambda value: nodes.simple_string(repr(value)),
+    complex: lambda value: nodes.imaginary(repr(value)),
+    float: _float,
+    int: _integer,
+    str: lambda value: nodes.simple_string(repr(value)),
+    type(None): lambda value: nodes.name(repr(value)),
+    type(Ellipsis): lambda _: nodes.ellipsis(),
+}
 
 # Looked up a thousand times in a file.
 _make_arg = nodes.arg

@@ -47,35 +47,35 @@ def names_read(node: cst.CSTNode, without: Container[int] = ()) -> tuple[str, ..
     nodes whose ids are ``without``."""
     found: dict[str, None] = {}
     pending: list[Any] = [node]
+    pop, push, extend = pending.pop, pending.append, pending.extend
     while pending:
-        part = pending.pop()
+        part = pop()
         kind = part.__class__
         if kind is cst.Name:
             found[part.value] = None
-        elif kind is cst.Attribute:
-            pending.append(part.value)
         elif kind is tuple:
-            pending.extend(part[::-1])
-        elif kind in _CHILDREN_THAT_READ and id(part) not in without:
-            pending.extend(_CHILDREN_THAT_READ[kind](part))
+            extend(part[::-1])
+        elif kind in _ONLY_CHILD:
+            push(_ONLY_CHILD[kind](part))
+        elif kind in _CHILDREN and id(part) not in without:
+            extend(_CHILDREN[kind](part))
     return tuple(found)
 
 
-def _children_that_read(kind: type[cst.CSTNode], fields: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
-    """Gives, in reverse, what names may be read in."""
-    names = {cst.Arg: "keyword", cst.Param: "name", cst.FunctionDef: "name", cst.ClassDef: "name"}
-    read = [field for field in reversed(fields) if field != names.get(kind)]
-    if len(read) == 1:
-        get = attrgetter(read[0])
-        return lambda node: (get(node),)
-    return attrgetter(*read)
-
-
-_CHILDREN_THAT_READ = {
-    kind: _children_that_read(kind, fields)
-    for name, fields in CHILD_FIELDS.items()
-    if fields and (kind := getattr(cst, name, None)) is not None
+_NOT_READ = {
+    "Arg": "keyword",
+    "Attribute": "attr",
+    "ClassDef": "name",
+    "FunctionDef": "name",
+    "Param": "name",
 }
+_FIELDS_THAT_READ = {
+    kind: [field for field in reversed(fields) if field != _NOT_READ.get(name)]
+    for name, fields in CHILD_FIELDS.items()
+    if (kind := getattr(cst, name, None)) is not None
+}
+_ONLY_CHILD = {kind: attrgetter(*fields) for kind, fields in _FIELDS_THAT_READ.items() if len(fields) == 1}
+_CHILDREN = {kind: attrgetter(*fields) for kind, fields in _FIELDS_THAT_READ.items() if len(fields) > 1}
 
 
 def dotted_name(node: cst.CSTNode) -> str:

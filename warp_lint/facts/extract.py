@@ -20,7 +20,11 @@ def extract(source: Source) -> FileFacts:
 
     Raises `warp_lint.facts.parsing.ParseFailure` when the file is not Python that LibCST can read.
     """
-    module, span, quiet = build(source) or parsed(source)
+    return facts_of(source, *(build(source) or parsed(source)))
+
+
+def facts_of(source: Source, module: libcst.Module, span: SpanOf, quiet: set[int]) -> FileFacts:
+    """What the visitors find in a tree, however it was made."""
     facts = FileFacts(path=source.path, line_starts=list(source.line_starts), length=len(source.text))
     walk(module, all_visitors(Context(facts, span, quiet)), quiet)
     return facts

@@ -134,7 +134,7 @@ class Places:
         return _new_tuple(Span, (start, starts[last - 1] + node.end_col_offset))
 
     def _statements(self, statements: Statements) -> Span:
-        return Span(self.start(statements.first), self.end(statements.last))
+        return _new_tuple(Span, (self.start(statements.first), self.end(statements.last)))
 
     def _defined_name(self, name: DefinedName) -> Span:
         return self._found(_DEFINED_NAME, self.start(name.definition))

@@ -132,7 +132,7 @@ class Recorder:
         @functools.wraps(original)
         def create(kernel: Any, *arguments: Any, **keywords: Any) -> None:
             original(kernel, *arguments, **keywords)
-            if not kernel.func.__module__.startswith("warp."):
+            if not str(kernel.func.__module__).startswith("warp."):
                 self.events.definitions += 1
 
         kernel_class.__init__ = create
