@@ -9,8 +9,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from warp_lint.run import Result
 
-FORMATS = ("full", "concise", "json")
-FOR_PEOPLE = frozenset({"full", "concise"})
+FORMATS = (
+    "full",
+    "concise",
+    "grouped",
+    "json",
+    "json-lines",
+    "github",
+    "gitlab",
+    "junit",
+    "sarif",
+    "rdjson",
+    "pylint",
+)
+FOR_PEOPLE = frozenset({"full", "concise", "grouped"})
 """The formats to which lines for people can be added."""
 
 
@@ -19,6 +31,6 @@ def render(output_format: str, result: Result, *, closing: bool) -> Iterator[str
 
     ``closing`` asks for the line that sums up, in the formats that people read.
     """
-    module = importlib.import_module(f"{__name__}.{output_format}")
+    module = importlib.import_module(f"{__name__}.{output_format.replace('-', '_')}")
     lines: Iterator[str] = module.render(result, closing=closing)
     return lines

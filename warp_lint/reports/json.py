@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 def render(result: Result, *, closing: bool) -> Iterator[str]:  # noqa: ARG001 - JSON has no closing line
     """The lines of the report."""
-    yield json.dumps([_finding(finding, result) for finding in result.findings], indent=2)
+    yield json.dumps([as_json(finding, result) for finding in result.findings], indent=2)
 
 
-def _finding(finding: Finding, result: Result) -> dict[str, Any]:
+def as_json(finding: Finding, result: Result) -> dict[str, Any]:
+    """One finding as a JSON object."""
     return {
         "cell": None,  # of a notebook
         "code": finding.code,
