@@ -35,6 +35,8 @@ NOT_FIXABLE = {
     "WRP402",
     "WRP606",
     "WRP607",
+    "WRP803",
+    "WRP805",
 }
 """Rules without a fix: their pairs show what to write instead, which depends on what is meant."""
 

@@ -32,6 +32,8 @@ WITHOUT_FIX = {
     "WRP402": "whether the gradient is wanted, only its author knows",
     "WRP606": "what shall happen on an error, only the author knows",
     "WRP607": "whether the setting goes or a load comes, only the author knows",
+    "WRP803": "whether builds or launches shall be fast, only the author knows",
+    "WRP805": "which kernels write a component twice, only the author knows",
 }
 """Rules that report what no fix can decide; their proofs show what to write instead."""
 

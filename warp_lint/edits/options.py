@@ -1,17 +1,19 @@
-"""Edits that set a module option at the top of a file, or take a late one there."""
+"""Edits that set a module option at the top of a file, take a late one there, or remove a setting."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from warp_lint.edits.dictionaries import change_entries
+from warp_lint.edits.imports import delete_statement
 from warp_lint.edits.statements import statements_of
 from warp_lint.facts.records import CallFact
 from warp_lint.findings import Edit
 from warp_lint.project import Project
 from warp_lint.project.evaluation import names_in
 from warp_lint.project.files import ProjectFile
-from warp_lint.project.kernels import ModuleKey, ModuleKind
+from warp_lint.project.kernels import KernelDefinition, ModuleKey, ModuleKind
+from warp_lint.project.lasting_settings import LastingSetting
 from warp_lint.project.options import ConfigWrite, OptionWrite
 from warp_lint.project.values import External
 from warp_lint.source import SourceError
@@ -64,6 +66,38 @@ def move_config_to_top(config: ConfigWrite, project: Project) -> tuple[Edit, ...
         if binding.span == config.span:
             names |= set(names_in(binding.target, file)) | set(names_in(binding.value, file))
     return _move(file, config.span.start, names, project)
+
+
+def remove_setting(setting: LastingSetting, project: Project) -> tuple[Edit, ...] | None:
+    """Delete the statement that makes a setting, or its entry where the statement makes others too.
+
+    None where the statement does more, and for the ``module_options=`` of a kernel.
+    """
+    source = setting.source
+    if isinstance(source, KernelDefinition):
+        return None
+    if isinstance(source, ConfigWrite) or _is_only_entry(source, project):
+        return delete_statement(setting.file, source.span.start, project)
+    if source.call < 0:
+        return None
+    call = setting.file.facts.calls[source.call]
+    span = next(argument.value_span for argument in call.arguments if argument.keyword in (None, "options"))
+    try:
+        text = project.source(setting.file).text[slice(*span)]
+    except SourceError:
+        return None
+    entries = change_entries(text, {setting.name: None})
+    if entries is None or entries == text:
+        return None
+    return (Edit(setting.file.facts.path, span.start, span.end, entries),)
+
+
+def _is_only_entry(write: OptionWrite, project: Project) -> bool:
+    """Whether a statement sets nothing but the one option."""
+    here = (write.file.index, write.span)
+    return write.module not in project.options.open_modules and all(
+        other is write or (other.file.index, other.span) != here for other in project.option_writes
+    )
 
 
 def _move(file: ProjectFile, offset: int, names: set[str], project: Project) -> tuple[Edit, ...] | None:

@@ -19,6 +19,7 @@ from warp_lint.project.files import ProjectFile, PythonModules
 from warp_lint.project.import_graph import ImportGraph
 from warp_lint.project.kernels import KernelDefinition, ModuleKey, find_kernels
 from warp_lint.project.kind import is_library, is_test
+from warp_lint.project.lasting_settings import LastingSetting, find_lasting_settings
 from warp_lint.project.late_options import LateWrite, find_late_writes
 from warp_lint.project.launches import Launch, LaunchFinder
 from warp_lint.project.modules import WarpModule, find_modules
@@ -146,6 +147,11 @@ class Project:
                 or (not self.is_test(write.file) and file.index in self.imports.reached(write.file.index))
             )
         ]
+
+    @cached_property
+    def lasting_settings(self) -> list[LastingSetting]:
+        """The settings of ``wp.config``, modules and kernels that hold in every run."""
+        return find_lasting_settings(self)
 
     def is_default(self, write: OptionWrite, file: ProjectFile) -> bool:
         """Whether an option is set to what modules made in a file start with anyway."""
