@@ -25,7 +25,7 @@ from warp_lint.rules.base import Rule
 from warp_lint.rules.suppressions.syntax_error import UnreadableFile
 from warp_lint.settings import Settings
 from warp_lint.source import Source, SourceError
-from warp_lint.suppressions import Suppressions
+from warp_lint.suppressions import Noqa, Suppressions
 from warp_lint.trees import SettingsLookup, Tree, Trees, find_trees
 
 Progress = Callable[[int, int], None]
@@ -102,12 +102,14 @@ def lint_trees(
     catch_crashes: bool = False,
     progress: Progress | None = None,
     known_facts: KnownFacts | None = None,
+    noqa: Noqa = Noqa.OBEYED,
 ) -> Result:
     """Lint the files of trees, as `lint` does; the order of the files makes no difference.
 
-    ``known_facts`` spares the files that are as they were in an earlier run.
+    ``known_facts`` spares the files that are as they were in an earlier run. ``noqa`` says what becomes of
+    what these comments stand for.
     """
-    run = _Run(texts or {}, catch_crashes, progress, known_facts if known_facts is not None else {})
+    run = _Run(texts or {}, catch_crashes, progress, known_facts if known_facts is not None else {}, noqa)
     run.problems += [Problem(f"{error.path}: {error.message}") for error in trees.errors]
     findings = sorted(
         (finding for tree in trees.trees for finding in run.findings_in(tree)),
@@ -234,6 +236,7 @@ class _Run:
         catch_crashes: bool,
         progress: Progress | None,
         known_facts: KnownFacts,
+        noqa: Noqa = Noqa.OBEYED,
     ) -> None:
         self.problems: list[Problem] = []
         self._texts = texts
@@ -241,6 +244,7 @@ class _Run:
         self._catch_crashes = catch_crashes
         self._progress = progress
         self._known_facts = known_facts
+        self._noqa = noqa
 
     def findings_in(self, tree: Tree) -> Iterator[Finding]:
         """What is to be reported of the files of a tree that are asked for."""
@@ -260,7 +264,7 @@ class _Run:
                 tried = {rule.code for rule in enabled if not tree.settings.ignores_in_file(rule, path)}
                 of_file = [finding for finding in found[path] if finding.code in tried]
                 with self._guarded(f"reading the comments of {path}"):
-                    for finding in Suppressions(self._source(path)).apply(of_file, tried):
+                    for finding in Suppressions(self._source(path), self._noqa).apply(of_file, tried):
                         yield _as_trusted(finding, tree.settings)
 
     def project(self, tree: Tree) -> Project:

@@ -14,6 +14,7 @@ a backslash joins are one to it. Nothing suppresses WRP903.
 
 from __future__ import annotations
 
+import enum
 import re
 import tokenize
 from collections import defaultdict
@@ -41,6 +42,18 @@ _REPORTABLE_MENTION = re.compile(r"#[^\r\n]*?(?:noqa[^\r\n]*?WRP|warp-lint:)", r
 
 _UNUSED = UnusedSuppression()
 _UNKNOWN = UnknownCodeInSuppression()
+
+
+class Noqa(enum.Enum):
+    """What becomes of a finding that a ``# noqa`` stands for."""
+
+    OBEYED = enum.auto()
+    """It is dropped."""
+    LEFT_TO_FLAKE8 = enum.auto()
+    """It is kept where flake8 sees the comment too: on the line that is reported, not on the others of the
+    statement. So flake8, and what checks its comments, knows that the comment is needed."""
+    DISABLED = enum.auto()
+    """It is kept, as ``flake8 --disable-noqa`` wants."""
 
 
 class _Comment(NamedTuple):
@@ -92,8 +105,9 @@ class _Suppression(NamedTuple):
 class Suppressions:
     """The suppression comments of one file."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, noqa: Noqa = Noqa.OBEYED) -> None:
         self._source = source
+        self._noqa = noqa
 
     def apply(self, findings: Iterable[Finding], enabled: Collection[str]) -> list[Finding]:
         """What remains of the file's findings, and WRP901 and WRP902 on its suppressions where these rules
@@ -120,18 +134,37 @@ class Suppressions:
         """The findings that nothing suppresses; the reasons for suppressing the others go to ``needed``."""
         kept = []
         for finding in findings:
-            reasons = self._reasons_to_suppress(finding)
-            needed |= reasons
-            if not reasons:
+            needed |= self._reasons_to_suppress(finding)
+            if not self._is_suppressed(finding):
                 kept.append(finding)
         return kept
 
+    def _is_suppressed(self, finding: Finding) -> bool:
+        return any(
+            self._obeys(candidate, finding) and list(candidate.reasons_to_suppress(finding))
+            for candidate in self._candidates(finding)
+        )
+
+    def _obeys(self, suppression: _Suppression, finding: Finding) -> bool:
+        if not suppression.is_noqa or self._noqa is Noqa.OBEYED:
+            return True
+        if self._noqa is Noqa.DISABLED:
+            return False
+        return suppression.lines is None or finding.location.range.start.line not in suppression.lines
+
     def _reasons_to_suppress(self, finding: Finding) -> set[int]:
+        return {
+            reason
+            for candidate in self._candidates(finding)
+            for reason in candidate.reasons_to_suppress(finding)
+        }
+
+    def _candidates(self, finding: Finding) -> set[_Suppression]:
+        """The suppressions whose place calls for suppressing a finding, if their codes do."""
         if finding.code == "WRP903":
             return set()
-        candidates = {candidate for line in _lines_of(finding) for candidate in self._by_line.get(line, ())}
-        candidates.update(self._of_file)
-        return {reason for candidate in candidates for reason in candidate.reasons_to_suppress(finding)}
+        of_lines = {candidate for line in _lines_of(finding) for candidate in self._by_line.get(line, ())}
+        return of_lines.union(self._of_file)
 
     def _unknown(self) -> Iterator[Finding]:
         """WRP902 on codes and names that no rule has, and on comments that are not understood."""
