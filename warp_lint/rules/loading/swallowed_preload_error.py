@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from warp_lint.facts.records import BlockFact, BlockKind
@@ -18,7 +19,8 @@ class SwallowedPreloadError(Rule):
 
     ## What it does
     Reports `wp.load_module`, `wp.force_load` and the ahead-of-time functions in a `try` one of whose
-    handlers does nothing: no call, no `raise`, no assignment, no `return` of anything.
+    handlers does nothing: no call, no `raise`, no assignment, no `return` of anything. There is one finding
+    for each `try`, however many preloads stand in it.
 
     ## Why is this bad
     A preload that fails has preloaded nothing: a wrong name, a kernel that does not compile. The program
@@ -46,11 +48,16 @@ class SwallowedPreloadError(Rule):
     level = Level.WARNING
 
     def check(self, project: Project) -> Iterator[Finding]:
+        in_try: dict[tuple[int, int], list[CallSite]] = defaultdict(list)
+        handlers: dict[tuple[int, int], BlockFact] = {}
         for site in sorted(project.calls_of(*_PRELOADS)):
-            file = project.files[site.file]
-            handler = self._silent_handler(file, project.call(site).block)
+            handler = self._silent_handler(project.files[site.file], project.call(site).block)
             if handler is not None:
-                yield self._finding(site, handler, file, project)
+                key = (site.file, handler.group)
+                in_try[key].append(site)
+                handlers[key] = handler
+        for key, sites in in_try.items():
+            yield self._finding(sites, handlers[key], project)
 
     def _silent_handler(self, file: ProjectFile, block: int) -> BlockFact | None:
         """The first handler that does nothing, of the ``try`` statements around a block."""
@@ -72,11 +79,15 @@ class SwallowedPreloadError(Rule):
         blocks += [fact.block for fact in file.facts.returns if fact.value != Constant(None)]
         return not any(index in file.block_ancestors(block) for block in blocks)
 
-    def _finding(self, site: CallSite, handler: BlockFact, file: ProjectFile, project: Project) -> Finding:
-        call = project.call(site)
+    def _finding(self, sites: list[CallSite], handler: BlockFact, project: Project) -> Finding:
+        file = project.files[sites[0].file]
+        first, *others = [project.call(site) for site in sites]
         return self.finding(
-            file.facts.location(call.span),
+            file.facts.location(first.span),
             "an error of this preload is swallowed: nothing is preloaded then, and nobody is told",
-            suppression_range=file.facts.location(call.statement_span).range,
-            related=[Related("swallowed here", file.facts.location(handler.span))],
+            suppression_range=file.facts.location(first.statement_span).range,
+            related=[
+                *(Related("another preload in this try", file.facts.location(call.span)) for call in others),
+                Related("swallowed here", file.facts.location(handler.span)),
+            ],
         )
