@@ -1,14 +1,22 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from warp_lint.edits.imports import delete_statement
 from warp_lint.facts import values as fact
-from warp_lint.findings import Applicability, Finding, Fix, Level
+from warp_lint.findings import Applicability, Finding, Fix, Level, Related
 from warp_lint.project import Project
 from warp_lint.project.callers import CallSite
 from warp_lint.project.files import ProjectFile
 from warp_lint.rules.base import Rule
+
+_CLEARS_MODULES = ("clear_kernel_cache", "build.clear_kernel_cache")
+_CLEARS_LINKS = ("clear_lto_cache",)
+_MODULES_ARE_CLEARED = "the kernel cache is cleared on every run: all modules are built again"
+_LINKS_ARE_CLEARED = (
+    "the cache of linked code is cleared on every run: tile operations are linked again wherever a module is "
+    "built; the modules themselves stay"
+)
 
 
 class ClearCache(Rule):
@@ -17,10 +25,13 @@ class ClearCache(Rule):
     ## What it does
     Reports `wp.clear_kernel_cache()` and `wp.clear_lto_cache()` that run at import, in tests, or before
     something loads modules. A function that only clears, and a call under a flag or in a branch of a
-    command line, are left alone.
+    command line, are left alone. Both calls in a row are one finding.
 
     ## Why is this bad
     Every start builds everything again, for every other program that shares the cache too.
+    `clear_lto_cache` deletes no module, only the folder `lto` of the cache: what tile operations have linked.
+    Alone it costs nothing until some module with tile operations is built, and then each of its links, which
+    take seconds.
 
     ## Example
     ```python
@@ -44,21 +55,53 @@ class ClearCache(Rule):
     level = Level.WARNING
 
     def check(self, project: Project) -> Iterator[Finding]:
-        for site in sorted(
-            project.calls_of("clear_kernel_cache", "clear_lto_cache", "build.clear_kernel_cache")
-        ):
-            file = project.files[site.file]
-            call = project.call(site)
-            is_conditional = project.conditions.decide_about(file, call.scope, call.block, call.span.start)
-            if is_conditional or not self._goes_on(site, project):
-                continue
-            what = "kernel cache" if "kernel" in _called_name(call.function) else "cache of linked code"
-            yield self.finding(
-                file.facts.location(call.span),
-                f"the {what} is cleared on every run: all modules are built again",
-                suppression_range=file.facts.location(call.statement_span).range,
-                fix=self._fix(site, project),
-            )
+        of_modules = self._each_time(_CLEARS_MODULES, project)
+        of_links = self._each_time(_CLEARS_LINKS, project)
+        for site in of_modules:
+            beside = [other for other in of_links if self._are_in_a_row(site, other, project)]
+            yield self._finding(site, _MODULES_ARE_CLEARED, beside, project)
+        for site in of_links:
+            if not any(self._are_in_a_row(site, other, project) for other in of_modules):
+                yield self._finding(site, _LINKS_ARE_CLEARED, [], project)
+
+    def _each_time(self, names: Sequence[str], project: Project) -> list[CallSite]:
+        """The calls of functions that run on every way that goes on to load modules."""
+        return [
+            site
+            for site in sorted(project.calls_of(*names))
+            if not self._is_conditional(site, project) and self._goes_on(site, project)
+        ]
+
+    def _is_conditional(self, site: CallSite, project: Project) -> bool:
+        call = project.call(site)
+        return project.conditions.decide_about(
+            project.files[site.file], call.scope, call.block, call.span.start
+        )
+
+    def _finding(self, site: CallSite, message: str, beside: list[CallSite], project: Project) -> Finding:
+        facts = project.files[site.file].facts
+        call = project.call(site)
+        return self.finding(
+            facts.location(call.span),
+            message,
+            suppression_range=facts.location(call.statement_span).range,
+            related=[
+                Related("what was linked is cleared here", facts.location(project.call(other).span))
+                for other in beside
+            ],
+            fix=self._fix(site, project),
+        )
+
+    def _are_in_a_row(self, first: CallSite, second: CallSite, project: Project) -> bool:
+        """Whether two calls stand in one block with no other call between them."""
+        if first.file != second.file:
+            return False
+        calls = [project.call(first), project.call(second)]
+        start, end = sorted(call.order for call in calls)
+        return calls[0].block == calls[1].block and not any(
+            start < other.order < end and other.scope == calls[0].scope
+            for other in project.files[first.file].facts.calls
+        )
 
     def _fix(self, site: CallSite, project: Project) -> Fix | None:
         call = project.call(site)
