@@ -964,7 +964,7 @@ class Evaluator:
                 name_ = only_constant(first)
                 return (name_,) if name_ is not None else (ExternalResult(name),)
             case "warp.get_module_options":
-                return self._options_of(first, place)
+                return self._options_of(arguments.get(0, "module"), place)
             case "warp.get_module" | "warp.Module":
                 module = only_constant(first)
                 return (ModuleOf(None, str(module.value)),) if module is not None else (UNKNOWN,)

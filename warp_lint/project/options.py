@@ -110,7 +110,7 @@ class OptionWrites:
 
     ``writes`` are those whose module and option are known, in the order of files and text. ``open_modules``
     are the modules that also get options which are not known, and ``open_files`` the files that set options
-    of a module that is not known.
+    of a module that is not known. ``read_modules`` are those whose options some code asks for.
     """
 
     def __init__(self, evaluator: Evaluator, modules: WarpModules) -> None:
@@ -119,12 +119,14 @@ class OptionWrites:
         self.writes: list[OptionWrite] = []
         self.open_modules: set[ModuleKey] = set()
         self.open_files: set[int] = set()
+        self.read_modules: set[ModuleKey] = set()
         for file in evaluator.files:
             for index, call in enumerate(file.facts.calls):
                 self._add_call(file, index, call)
             for binding in file.facts.bindings:
                 if binding.kind is BindingKind.ASSIGN:
                     self._add_binding(file, binding)
+            self.read_modules.update(self._read(file))
         self.writes.sort(key=lambda write: (write.file.facts.path, write.span))
 
     def _add_call(self, file: ProjectFile, index: int, call: CallFact) -> None:
@@ -202,6 +204,37 @@ class OptionWrites:
                     OptionWrite(module, key.value, values, place, file, span, span, span, False, -1)
                 )
 
+    def _read(self, file: ProjectFile) -> Iterator[ModuleKey]:
+        """The modules that a file gets, or the options of, to do more with them than to write an option."""
+        without_reading = set(self._calls_without_reading(file))
+        for index in range(len(file.facts.calls)):
+            if index in without_reading or not _GETTERS & set(self._evaluator.callee(file.index, index)):
+                continue
+            for value in self._evaluator.evaluate_call(file.index, index):
+                options = OptionsOf(value) if isinstance(value, ModuleOf) else value
+                module = self._of(options, file) if isinstance(options, OptionsOf) else None
+                if module is not None:
+                    yield module
+
+    def _calls_without_reading(self, file: ProjectFile) -> Iterator[int]:
+        """The calls whose value only an option is written to, or another attribute is taken of."""
+        for binding in file.facts.bindings:
+            for _, target in target_leaves(binding.target):
+                if isinstance(target, fact.Subscript):
+                    yield from _calls_of_options(target.base)
+        for index, call in enumerate(file.facts.calls):
+            match call.function:
+                case fact.Attribute(base=base, attribute="update"):
+                    yield from _calls_of_options(base)
+                case fact.Attribute(base=fact.CallReference(index=base_call)):
+                    yield from () if self._gives_options(file, base_call) else (base_call,)
+            if External("warp.set_module_options") in self._evaluator.callee(file.index, index):
+                for argument in call.arguments:
+                    yield from _calls_of_options(argument.value)
+
+    def _gives_options(self, file: ProjectFile, call: int) -> bool:
+        return External("warp.get_module_options") in self._evaluator.callee(file.index, call)
+
     def _of(self, options: OptionsOf, file: ProjectFile) -> ModuleKey | None:
         if options.module is None:
             return self._modules.own(file)
@@ -239,6 +272,18 @@ def dictionary_entries(
                 yield name_, values, None
         if value.open:
             yield "", (UNKNOWN,), None
+
+
+_GETTERS = frozenset({External("warp.get_module"), External("warp.get_module_options")})
+
+
+def _calls_of_options(expression: fact.Expression) -> Iterator[int]:
+    """The call in ``wp.get_module_options()`` or ``wp.get_module(name).options``."""
+    match expression:
+        case fact.CallReference(index=index):
+            yield index
+        case fact.Attribute(base=fact.CallReference(index=index), attribute="options"):
+            yield index
 
 
 def _argument(call: CallFact, position: int, name: str) -> Argument | None:

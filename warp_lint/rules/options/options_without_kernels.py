@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from warp_lint.edits.imports import delete_statement
+from warp_lint.facts.records import ScopeKind
 from warp_lint.facts.values import Attribute, CallReference, Expression, Name
 from warp_lint.findings import Applicability, Finding, Fix, Level
 from warp_lint.project import Project
@@ -10,7 +11,7 @@ from warp_lint.project.files import ProjectFile
 from warp_lint.project.kernels import ModuleKind
 from warp_lint.project.modules import WarpModule
 from warp_lint.project.options import OptionWrite
-from warp_lint.project.values import External
+from warp_lint.project.values import DeviceFunction, External
 from warp_lint.rules.base import Rule
 
 
@@ -19,7 +20,8 @@ class OptionsWithoutKernels(Rule):
 
     ## What it does
     Reports `wp.set_module_options` on a module with no kernel of its own: a file with only functions, with
-    only unique or named-module kernels, or with nothing of Warp.
+    only unique or named-module kernels, or with nothing of Warp. A module whose options the project reads
+    back is left alone: there they have a reader.
 
     ## Why is this bad
     The call has no effect. A function is compiled with the options of the kernel that calls it, and a unique
@@ -54,7 +56,7 @@ class OptionsWithoutKernels(Rule):
         for module in project.modules.values():
             if module.kernels or module.key.kind is not ModuleKind.OWN or module.file is None:
                 continue
-            if self._may_get_kernels(module.file, project):
+            if module.key in project.options.read_modules or self._may_get_kernels(module.file, project):
                 continue
             for writes in _by_call(module.writes).values():
                 yield self._finding(module, writes, project)
@@ -80,21 +82,33 @@ class OptionsWithoutKernels(Rule):
 
     def _finding(self, module: WarpModule, writes: list[OptionWrite], project: Project) -> Finding:
         first = writes[0]
-        others = [kernel for kernel in project.kernels.values() if kernel.body_file is module.file]
-        why = (
-            "its kernels have modules of their own"
-            if others
-            else "functions take those of the calling kernel"
-        )
         return self.finding(
             first.location,
-            f'module "{module.name}" has no kernel to take these options: {why}',
+            f'module "{module.name}" has no kernel to take these options: {self._reason(module, project)}',
             suppression_range=first.suppression_range,
             fix=self._fix(first, project),
         )
 
+    def _reason(self, module: WarpModule, project: Project) -> str:
+        """Why the options go nowhere, by what else the file has."""
+        if any(kernel.body_file is module.file for kernel in project.kernels.values()):
+            return "its kernels have modules of their own"
+        if module.file is not None and _has_functions(module.file, project):
+            return "functions take those of the calling kernel"
+        return "nothing here is compiled with them"
+
 
 _MAKERS = frozenset({"warp.map", "warp.Kernel", "warp.fem.integrate", "warp.fem.interpolate"})
+
+
+def _has_functions(file: ProjectFile, project: Project) -> bool:
+    """Whether a file defines functions for kernels."""
+    return any(
+        isinstance(value, DeviceFunction)
+        for index, scope in enumerate(file.facts.scopes)
+        if scope.kind is ScopeKind.FUNCTION and scope.decorators
+        for value in project.evaluator.definition(file.index, index, {})
+    )
 
 
 def _is_integrand(expression: Expression, file: ProjectFile) -> bool:
