@@ -213,6 +213,10 @@ class DeviceLoop(msgspec.Struct, frozen=True):
     """The loop around it, an index into `DeviceCode.loops`; -1 for none."""
     statements: int
     """Statements in its body, nested ones included."""
+    header_span: Span
+    """From the ``for`` to the end of the ``range``."""
+    breaks: bool = False
+    """Whether a ``break`` of its own may end it early."""
 
 
 class DeviceCall(msgspec.Struct, frozen=True):

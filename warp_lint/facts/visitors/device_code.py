@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import libcst as cst
+import msgspec
 
 from warp_lint.facts.context import Context
 from warp_lint.facts.expressions import dotted_name, expression, names_read
-from warp_lint.facts.records import Argument, DeviceCall, DeviceCode, DeviceLoop
+from warp_lint.facts.records import Argument, DeviceCall, DeviceCode, DeviceLoop, Span
 from warp_lint.facts.walk import walk
 
 _DEVICE_DECORATORS = frozenset({"kernel", "func", "func_native", "func_grad", "func_replay"})
@@ -130,6 +131,8 @@ class _SummaryVisitor(cst.CSTVisitor):
                 span=self.context.span(node),
                 parent=parent,
                 statements=body.statements,
+                header_span=Span(self.context.span(node).start, self.context.span(node.iter).end),
+                breaks=_breaks(node.body),
             )
         )
 
@@ -139,9 +142,7 @@ class _SummaryVisitor(cst.CSTVisitor):
         body = self._bodies[-1]
         index = body.loop_stack.pop()
         loop = body.loops[index]
-        body.loops[index] = DeviceLoop(
-            loop.arguments, loop.target, loop.span, loop.parent, body.statements - loop.statements
-        )
+        body.loops[index] = msgspec.structs.replace(loop, statements=body.statements - loop.statements)
 
     def leave_Call(self, original_node: cst.Call) -> None:
         function = dotted_name(original_node.func)
@@ -180,6 +181,23 @@ class _SummaryVisitor(cst.CSTVisitor):
 def _counts(loop: cst.For) -> bool:
     """Whether a loop goes over a ``range``."""
     return type(loop.iter) is cst.Call and dotted_name(loop.iter.func) == "range"
+
+
+def _breaks(suite: cst.BaseSuite) -> bool:
+    """Whether a ``break`` in the body of a loop ends this loop, not one inside of it."""
+    for statement in suite.body:
+        if type(statement) is cst.SimpleStatementLine:
+            if any(type(part) is cst.Break for part in statement.body):
+                return True
+        elif type(statement) is cst.If and _branch_breaks(statement):
+            return True
+    return False
+
+
+def _branch_breaks(branch: cst.If | cst.Else) -> bool:
+    if _breaks(branch.body):
+        return True
+    return type(branch) is cst.If and branch.orelse is not None and _branch_breaks(branch.orelse)
 
 
 def _last_part(decorator: cst.BaseExpression) -> str:
