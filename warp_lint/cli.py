@@ -22,6 +22,7 @@ from warp_lint.trees import SettingsLookup, Trees, find_trees
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from warp_lint.baseline import Baseline
     from warp_lint.rules.base import Rule
     from warp_lint.run import Result
     from warp_lint.splicing import Change
@@ -31,6 +32,7 @@ INTERRUPTED = 130
 """128 and the number of the signal, as shells count it."""
 
 _STANDARD_INPUT = "-"
+_ADD_SUPPRESSIONS = "--add-suppressions"
 _SECONDS_BEFORE_PROGRESS = 1.0
 
 
@@ -62,6 +64,8 @@ class _CheckByDefault(click.Group):
     """A command line that names no command is one of ``check``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # Without this, the path after it would be its value.
+        args = [f"{arg}=" if arg == _ADD_SUPPRESSIONS else arg for arg in args]
         if not args or args[0] not in (*self.commands, "-h", "--help", "-V", "--version"):
             args = ["check", *args]
         return super().parse_args(ctx, args)
@@ -105,6 +109,15 @@ def _selectors(option: str, text: str) -> Callable[[Callable[..., int]], Callabl
 )
 @click.option("-o", "--output-file", type=click.Path(dir_okay=False), help="Where findings go instead.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
+@click.option(
+    "--baseline", type=click.Path(dir_okay=False), help="A file of findings that are accepted and not told."
+)
+@click.option("--write-baseline", is_flag=True, help="Accept all that is found: write it to the baseline.")
+@click.option(
+    _ADD_SUPPRESSIONS,
+    metavar="[=REASON]",
+    help="Put a comment on each line with a finding, so that it is not reported any more.",
+)
 @click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 also when there are findings.")
 @click.option("--fix", is_flag=True, help="Make the fixes that are safe.")
 @click.option("--unsafe-fixes", is_flag=True, help="Count, show and make fixes that are unsafe, too.")
@@ -141,11 +154,26 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         texts[path] = sys.stdin.buffer.read()
         paths = tuple(path if given == _STANDARD_INPUT else given for given in paths)
     paths = paths or (".",)
+    _check_combination(options, texts)
     if options["show_settings"] or options["show_files"]:
         shown = _settings_listed if options["show_settings"] else _files_listed
         _print(shown(paths, lookup), None)
         return CLEAN
     return _check(paths, lookup, texts, options)
+
+
+def _check_combination(options: Mapping[str, Any], texts: Mapping[str, bytes]) -> None:
+    """Refuse options that cannot be meant together."""
+    for accepts, name in (
+        (options["write_baseline"], "--write-baseline"),
+        (_suppresses(options), _ADD_SUPPRESSIONS),
+    ):
+        if accepts and (_fixes(options) or texts):
+            raise click.UsageError(f"{name} goes neither with fixes nor with standard input")
+    if options["write_baseline"] and not options["baseline"]:
+        raise click.UsageError("--write-baseline needs --baseline FILE")
+    if options["write_baseline"] and _suppresses(options):
+        raise click.UsageError(f"--write-baseline and {_ADD_SUPPRESSIONS} exclude each other")
 
 
 def _check(
@@ -154,10 +182,11 @@ def _check(
     from warp_lint.reports.wording import counted
 
     started = time.monotonic()
+    baseline = _baseline(options)
     trees = find_trees(paths, lookup, in_memory=texts)
     progress = _ProgressBar() if sys.stderr.isatty() and not options["quiet"] else None
     try:
-        result, changes = _lint(trees, texts, options, progress)
+        result, changes = _lint(trees, texts, options, baseline, progress)
     finally:
         if progress:
             progress.close()
@@ -171,6 +200,10 @@ def _check(
         seconds = time.monotonic() - started
         amount = f"{counted(len(result.files), 'file')}, {counted(len(result.findings), 'finding')}"
         click.echo(f"{amount}, {seconds:.2f} s", err=True)
+    if options["write_baseline"]:
+        return _write_baseline(result, options["baseline"])
+    if _suppresses(options):
+        return _add_suppressions(result, options["add_suppressions"])
     takes_output = options["diff"] or (bool(texts) and _fixes(options))
     if options["diff"]:
         _print(_patch(changes, options), options["output_file"])
@@ -179,6 +212,33 @@ def _check(
         _print([fixed.get(path, text) for path, text in texts.items()], None)
     _tell(result, options, err=takes_output)
     return _status(result, options)
+
+
+def _write_baseline(result: Result, file: str) -> int:
+    """Accept what was found; raises `SettingsError`."""
+    from warp_lint.baseline import Baseline
+    from warp_lint.reports.wording import counted
+
+    baseline = Baseline.read(file) if Path(file).exists() else Baseline.empty(file)
+    count = baseline.accept(result.findings, result.sources, result.files)
+    try:
+        baseline.write()
+    except OSError as error:
+        raise click.FileError(file, error.strerror) from error
+    click.echo(f"Accepted {counted(count, 'finding')} in {file}.")
+    return CLEAN if result.is_complete else FAILURE
+
+
+def _add_suppressions(result: Result, reason: str) -> int:
+    """Put comments on the lines with findings."""
+    from warp_lint.reports.wording import counted
+    from warp_lint.suppressing import suppress
+
+    outcome = suppress(result, reason)
+    for problem in outcome.problems:
+        _complain(problem)
+    click.echo(f"Suppressed {counted(outcome.suppressed, 'finding')}.")
+    return CLEAN if result.is_complete and not outcome.problems else FAILURE
 
 
 def _tell(result: Result, options: Mapping[str, Any], *, err: bool) -> None:
@@ -194,22 +254,44 @@ def _tell(result: Result, options: Mapping[str, Any], *, err: bool) -> None:
         _print(fixes_summed(result, are_made=not options["diff"]), None, err=err)
 
 
+def _suppresses(options: Mapping[str, Any]) -> bool:
+    return options["add_suppressions"] is not None
+
+
 def _fixes(options: Mapping[str, Any]) -> bool:
     return any(options[name] for name in ("fix", "fix_only", "diff"))
 
 
+def _baseline(options: Mapping[str, Any]) -> Baseline | None:
+    """What is accepted; raises `SettingsError`."""
+    if options["baseline"] is None or options["write_baseline"]:
+        return None
+    from warp_lint.baseline import Baseline
+
+    return Baseline.read(options["baseline"])
+
+
 def _lint(
-    trees: Trees, texts: Mapping[str, bytes], options: Mapping[str, Any], progress: _ProgressBar | None
+    trees: Trees,
+    texts: Mapping[str, bytes],
+    options: Mapping[str, Any],
+    baseline: Baseline | None,
+    progress: _ProgressBar | None,
 ) -> tuple[Result, list[Change]]:
     """Lint, and fix as the options ask: what is left, and the changes that were made or would be."""
     from warp_lint.reports.wording import shown_path, shown_place
     from warp_lint.run import fix_trees, lint_trees, write_fixes
 
     if not _fixes(options):
-        result = lint_trees(trees, texts=texts, catch_crashes=True, progress=progress)
+        result = lint_trees(trees, texts=texts, catch_crashes=True, progress=progress, baseline=baseline)
         return replace(result, unsafe_fixes=options["unsafe_fixes"]), []
     outcome = fix_trees(
-        trees, unsafe=options["unsafe_fixes"], texts=texts, catch_crashes=True, progress=progress
+        trees,
+        unsafe=options["unsafe_fixes"],
+        texts=texts,
+        catch_crashes=True,
+        progress=progress,
+        baseline=baseline,
     )
     alike = Counter((one.finding.location.path, one.finding.code, one.reason) for one in outcome.refused)
     for finding, reason in outcome.refused:
@@ -220,7 +302,7 @@ def _lint(
     for path, code in outcome.unsettled:
         _warn(f"{shown_path(path)}: the fixes of {code} are left out: they do not come to an end")
     if not options["diff"]:
-        outcome = write_fixes(outcome, trees, texts=texts, catch_crashes=True)
+        outcome = write_fixes(outcome, trees, texts=texts, catch_crashes=True, baseline=baseline)
     return outcome.result, [change for group in outcome.changes for change in group]
 
 
@@ -344,6 +426,49 @@ def _settings_listed(paths: Sequence[str], lookup: SettingsLookup) -> Iterable[s
             for pattern in ignore.patterns:
                 text = f"{'!' if ignore.negated else ''}{pattern.text}"
                 yield f"{json.dumps(text)} = {json.dumps(ignore.selectors)}"
+
+
+@commands.command()
+@click.argument("paths", nargs=-1, type=click.Path(exists=True))
+def clean(paths: tuple[str, ...]) -> int:
+    """Remove the caches in and below directories (by default the working one), and of their projects."""
+    from warp_lint.cleaning import find_caches, remove
+
+    status = CLEAN
+    for cache in find_caches(paths or (".",)):
+        try:
+            remove(cache)
+        except OSError as error:
+            _complain(f"{cache}: {error.strerror or error}")
+            status = FAILURE
+        else:
+            click.echo(f"Removed {cache}")
+    return status
+
+
+@commands.command()
+@click.argument("directory", default=".", type=click.Path(exists=True, file_okay=False))
+@click.option("--ruff/--no-ruff", default=None, help="Whether to tell ruff whose noqa codes WRP… are.")
+def init(directory: str, ruff: bool | None) -> int:
+    """Give a project settings to begin with, in its pyproject.toml or in warp-lint.toml.
+
+    Ruff removes noqa comments with codes that it does not know. Where its settings are found, init offers to
+    add ours to them.
+    """
+    from warp_lint.starting import offer_to_ruff, start
+
+    click.echo(start(Path(directory)))
+    offer = offer_to_ruff(Path(directory))
+    if offer is None:
+        return CLEAN
+    if ruff is None and sys.stdin.isatty():
+        ruff = click.confirm(f"Add {offer.setting} to {offer.file}?", default=True)
+    if ruff and offer.text is not None:
+        offer.file.write_text(offer.text, encoding="utf-8")
+        click.echo(f"Added {offer.setting} to {offer.file}")
+    elif ruff is not False:
+        click.echo(f"To keep ruff from removing `# noqa: WRP…`, add {offer.setting} to {offer.file}")
+    return CLEAN
 
 
 @commands.command()

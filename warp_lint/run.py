@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from warp_lint import fixing
+from warp_lint.baseline import Baseline
 from warp_lint.facts.extract import extract
 from warp_lint.facts.parsing import ParseFailure
 from warp_lint.facts.records import FileFacts
@@ -103,11 +104,12 @@ def lint_trees(
     progress: Progress | None = None,
     known_facts: KnownFacts | None = None,
     noqa: Noqa = Noqa.OBEYED,
+    baseline: Baseline | None = None,
 ) -> Result:
     """Lint the files of trees, as `lint` does; the order of the files makes no difference.
 
     ``known_facts`` spares the files that are as they were in an earlier run. ``noqa`` says what becomes of
-    what these comments stand for.
+    what these comments stand for. What ``baseline`` accepts is left out.
     """
     run = _Run(texts or {}, catch_crashes, progress, known_facts if known_facts is not None else {}, noqa)
     run.problems += [Problem(f"{error.path}: {error.message}") for error in trees.errors]
@@ -116,8 +118,9 @@ def lint_trees(
         key=lambda finding: finding.sort_key,
     )
     sources = run.sources_of(findings)
+    reported = baseline.unknown(findings, sources) if baseline is not None else findings
     return Result(
-        findings=tuple(_as_offered(finding, sources) for finding in findings),
+        findings=tuple(_as_offered(finding, sources) for finding in reported),
         files=tuple(sorted(path for tree in trees.trees for path in tree.asked)),
         problems=tuple(run.problems),
         sources=sources,
@@ -139,6 +142,7 @@ def fix_trees(
     texts: Mapping[str, bytes] | None = None,
     catch_crashes: bool = False,
     progress: Progress | None = None,
+    baseline: Baseline | None = None,
 ) -> fixing.Fixing[Result]:
     """Lint the files of trees and make the fixes, with ``unsafe`` also the unsafe ones. Writes nothing.
 
@@ -149,7 +153,12 @@ def fix_trees(
 
     def lint_again(texts: Mapping[str, bytes]) -> Result:
         return lint_trees(
-            trees, texts=texts, catch_crashes=catch_crashes, progress=progress, known_facts=known_facts
+            trees,
+            texts=texts,
+            catch_crashes=catch_crashes,
+            progress=progress,
+            known_facts=known_facts,
+            baseline=baseline,
         )
 
     def reason_to_keep(path: str) -> str | None:
@@ -184,6 +193,7 @@ def write_fixes(
     *,
     texts: Mapping[str, bytes] | None = None,
     catch_crashes: bool = False,
+    baseline: Baseline | None = None,
 ) -> fixing.Fixing[Result]:
     """Write the files that fixes changed, but those of ``texts``; returns what came of it.
 
@@ -202,7 +212,7 @@ def write_fixes(
         return outcome
     written = tuple(group for group in outcome.changes if failed.isdisjoint(change.path for change in group))
     made = {change.path: change.after for group in written for change in group if change.path in texts}
-    left = lint_trees(trees, texts={**texts, **made}, catch_crashes=catch_crashes)
+    left = lint_trees(trees, texts={**texts, **made}, catch_crashes=catch_crashes, baseline=baseline)
     result = replace(
         left,
         problems=(*left.problems, *problems),

@@ -277,12 +277,24 @@ def _suppressions_in(comment: _Comment) -> Iterator[_Suppression]:
         yield _suppression(comment, ours, is_noqa=False, lines=lines)
 
 
+def own_suppression(text: str) -> re.Match[str] | None:
+    """The ``# warp-lint: ignore`` in a comment that stands after code, with its ``codes``; None where there
+    is none or it makes no sense."""
+    match = _OURS.search(text)
+    return match if match is not None and match["verb"] == "ignore" and _has_codes_or_none(match) else None
+
+
 def _ours_in(comment: _Comment) -> re.Match[str] | None:
     """The ``# warp-lint:`` suppression in a comment; None where there is none or it makes no sense."""
     match = _OURS.search(comment.text)
     if match is None or (match["verb"] == "file-ignore" and not comment.own_line):
         return None
-    return match if match["codes"] is None or _CODE.search(match["codes"]) else None
+    return match if _has_codes_or_none(match) else None
+
+
+def _has_codes_or_none(match: re.Match[str]) -> bool:
+    """Whether a suppression is one of everything, or of something."""
+    return match["codes"] is None or _CODE.search(match["codes"]) is not None
 
 
 def _suppression(
