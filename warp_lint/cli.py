@@ -131,6 +131,7 @@ def _selectors(option: str, text: str) -> Callable[[Callable[..., int]], Callabl
     help="A settings file that counts instead of the nearest one.",
 )
 @click.option("--isolated", is_flag=True, help="Read no settings file.")
+@click.option("--force-exclude", is_flag=True, help="Leave out what is excluded even when it is named.")
 @click.option("--target-version", metavar="VERSION", help="The oldest Warp that the project must run on.")
 @click.option(
     "--stdin-filename",
@@ -322,6 +323,8 @@ def _settings_lookup(options: Mapping[str, Any]) -> SettingsLookup:
         for key in ("select", "ignore", "extend-select", "extend-ignore", "target-version")
         if options[key.replace("-", "_")]
     }
+    if options["force_exclude"]:
+        overrides["force-exclude"] = True
     if options["per_file_ignores"]:
         overrides["per-file-ignores"] = _by_pattern(options["per_file_ignores"])
     if options["isolated"] and options["config"]:
