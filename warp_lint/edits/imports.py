@@ -42,7 +42,7 @@ def _is_simple(node: ast.stmt) -> bool:
 def _unused_imports(statement: Statement, statements: Statements, file: ProjectFile) -> Iterator[Edit]:
     if file.is_package or statements.tree is None:
         return  # what a package imports, others may take from it
-    used = statements.names_used()
+    used = statements.names_used
     here: dict[str, int] = {}
     for node in ast.walk(statement.node):
         if isinstance(node, ast.Name):

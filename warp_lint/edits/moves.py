@@ -94,7 +94,7 @@ def _is_used_elsewhere(statement: Statement, around: Statement, statements: Stat
     """Whether other functions of the module use the same name for something of their own."""
     name = getattr(statement.node, "name", "")
     inside = sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(around.node))
-    return statements.names_used().get(name, 0) != inside
+    return statements.names_used.get(name, 0) != inside
 
 
 def _order_of(around: Statement, file: ProjectFile) -> int:

@@ -179,6 +179,7 @@ class Statements:
         behind = self.source.text[self.offset(line, last.end_col_offset or 0) : end].strip()
         return self.next_line(end) if not behind or behind.startswith("#") else None
 
+    @cached_property
     def names_used(self) -> dict[str, int]:
         """How often each name is read or written in the file, import statements left out."""
         used: dict[str, int] = {}

@@ -7,10 +7,11 @@ own functions as far as the code determines them, and says `UNKNOWN` where it do
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice, product
 from math import prod
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from warp_lint.facts import values as fact
 from warp_lint.facts.records import (
@@ -148,8 +149,16 @@ class Evaluator:
         self._called: dict[tuple[Function, Arguments], Values] = {}
         self._call_depth = 0
         self._dependent: dict[tuple[int, int], bool] = {}
+        self._names: dict[tuple[int, int, str], Values] = {}
+        self._module_attributes: dict[tuple[int, str], Values] = {}
+        self._class_attributes: dict[tuple[Class, str], Values | None] = {}
+        self._instance_attributes: dict[tuple[Class, str], Values] = {}
+        self._bases: dict[Class, list[Class]] = {}
         self._running: set[object] = set()
         self._depth = 0
+        self._cuts = 0
+        """How often an evaluation was given up for being recursive or too deep. What was found while this
+        grew depends on who asked; what was found without is the same for all, and can be kept."""
         self._maker: tuple[Place, int, int] | None = None
         """The outermost decorator or call that is being applied: place, decorator, call."""
 
@@ -198,8 +207,9 @@ class Evaluator:
         key = (place.file, id(expression), place.order)
         found = self._memory.get(key)
         if found is None:
+            cuts = self._cuts
             found = self._guarded(key, expression, place, environment)
-            if self._depth == 0 or found != (UNKNOWN,):
+            if self._cuts == cuts or self._depth == 0 or found != (UNKNOWN,):
                 self._memory[key] = found
         return found
 
@@ -207,6 +217,7 @@ class Evaluator:
         self, key: object, expression: fact.Expression, place: Place, environment: Environment
     ) -> Values:
         if key in self._running or self._depth > _DEEPEST:
+            self._cuts += 1
             return (UNKNOWN,)
         self._running.add(key)
         self._depth += 1
@@ -259,6 +270,8 @@ class Evaluator:
             if bound is not None and name in bound:
                 return bound[name]
             binders = file.binders[scope].get(name) if scope in file.binders else None
+            if binders and not environment and self._is_settled(binders, scope, kind, file, place):
+                return self._settled(name, binders, file, scope)
             if binders:
                 if scope == place.scope and kind is not ScopeKind.COMPREHENSION:
                     binders = reaching(binders, file, place.block, place.order) or binders
@@ -267,13 +280,39 @@ class Evaluator:
                     outer = file.facts.scopes[place.scope]
                     binders = reaching(binders, file, max(outer.block, 0), outer.order) or binders
                 elif kind in (ScopeKind.MODULE, ScopeKind.FUNCTION):
-                    # An inner function runs later: what the outer scope binds last counts.
-                    end = file.facts.scopes[scope].body_block
-                    binders = reaching(binders, file, end, _END) or binders
+                    binders = self._at_end(binders, file, scope)
                 return self._bound(binders, file, scope, environment)
             if kind is not ScopeKind.COMPREHENSION:
                 first = False
         return self._global_name(name, file)
+
+    def _is_settled(
+        self, binders: list[Binder], scope: int, kind: ScopeKind, file: ProjectFile, place: Place
+    ) -> bool:
+        """Whether a name means the same wherever the scope that binds it is seen from."""
+        if len(binders) == 1:
+            return True
+        if scope == place.scope:
+            return False
+        if kind is ScopeKind.MODULE:
+            return not self._runs_at_import(file, place)
+        return kind is ScopeKind.FUNCTION
+
+    def _settled(self, name: str, binders: list[Binder], file: ProjectFile, scope: int) -> Values:
+        key = (file.index, scope, name)
+        found = self._names.get(key)
+        if found is None:
+            cuts = self._cuts
+            if len(binders) > 1:
+                binders = self._at_end(binders, file, scope)
+            found = self._bound(binders, file, scope, {})
+            if self._cuts == cuts:
+                self._names[key] = found
+        return found
+
+    def _at_end(self, binders: list[Binder], file: ProjectFile, scope: int) -> list[Binder]:
+        """The binders that count for an inner function: it runs later, so what the scope binds last."""
+        return reaching(binders, file, file.facts.scopes[scope].body_block, _END) or binders
 
     def _runs_at_import(self, file: ProjectFile, place: Place) -> bool:
         scope = file.facts.scopes[place.scope]
@@ -298,25 +337,34 @@ class Evaluator:
 
     def module_attribute(self, file_index: int, name: str) -> Values:
         """A global name of a file of the project, as other files see it after the import."""
+        known = self._module_attributes.get((file_index, name))
+        if known is not None:
+            return known
         key = ("module", file_index, name)
         if key in self._running:
+            self._cuts += 1
             return (UNKNOWN,)
+        cuts = self._cuts
         self._running.add(key)
         try:
-            file = self.files[file_index]
-            binders = file.binders[0].get(name) if 0 in file.binders else None
-            if binders:
-                binders = [b for b in binders if not file.is_main_guarded(b.block)] or binders
-                end = reaching(binders, file, file.facts.scopes[0].body_block, _END)
-                return self._bound(end or binders, file, 0, {})
-            if file.is_package:
-                submodule = self.modules.find(f"{file.dotted_name}.{name}", file)
-                if submodule is not None:
-                    return (PythonModule(submodule),)
-            values = self._global_name(name, file)
-            return (UNKNOWN,) if values == (External(f"builtins.{name}"),) else values
+            found = self._module_attribute(self.files[file_index], name)
         finally:
             self._running.discard(key)
+        if self._cuts == cuts:
+            self._module_attributes[file_index, name] = found
+        return found
+
+    def _module_attribute(self, file: ProjectFile, name: str) -> Values:
+        binders = file.binders[0].get(name) if 0 in file.binders else None
+        if binders:
+            binders = [b for b in binders if not file.is_main_guarded(b.block)] or binders
+            return self._bound(self._at_end(binders, file, 0), file, 0, {})
+        if file.is_package:
+            submodule = self.modules.find(f"{file.dotted_name}.{name}", file)
+            if submodule is not None:
+                return (PythonModule(submodule),)
+        values = self._global_name(name, file)
+        return (UNKNOWN,) if values == (External(f"builtins.{name}"),) else values
 
     def _bound(
         self, binders: list[Binder], file: ProjectFile, scope: int, environment: Environment
@@ -449,15 +497,15 @@ class Evaluator:
         if scopes[scope].kind is ScopeKind.CLASS:
             return (Class(file_index, scope),)
         # A function that is not made anew by a call being followed has one value for all who ask.
-        followed = any(
+        if environment and not any(
             (file_index, outer) in environment for outer in self.files[file_index].scope_chain(scope)
-        )
-        if not followed:
+        ):
             environment = {}
         key = (file_index, scope)
         if not environment and key in self._definitions:
             return self._definitions[key]
         if ("definition", key) in self._running:
+            self._cuts += 1
             return (Function(file_index, scope, environment),)
         self._running.add(("definition", key))
         try:
@@ -500,6 +548,18 @@ class Evaluator:
 
     def attribute_of_class(self, of: Class, name: str, seen: tuple[Class, ...] = ()) -> Values | None:
         """What a class or its bases define under a name; None when nothing was found."""
+        if seen:
+            return self._attribute_of_class(of, name, seen)
+        key = (of, name)
+        if key in self._class_attributes:
+            return self._class_attributes[key]
+        cuts = self._cuts
+        found = self._attribute_of_class(of, name, seen)
+        if self._cuts == cuts:
+            self._class_attributes[key] = found
+        return found
+
+    def _attribute_of_class(self, of: Class, name: str, seen: tuple[Class, ...]) -> Values | None:
         if of in seen:
             return None
         file = self.files[of.file]
@@ -514,16 +574,33 @@ class Evaluator:
 
     def bases(self, of: Class) -> list[Class]:
         """The classes of the project that a class names as its bases."""
+        known = self._bases.get(of)
+        if known is not None:
+            return known
+        cuts = self._cuts
         fact_ = self.files[of.file].facts.scopes[of.scope]
         place = Place(of.file, fact_.parent, max(fact_.block, 0), fact_.order)
-        return [
+        found = [
             value
             for base in fact_.bases
             for value in self.evaluate(base, place, {})
             if isinstance(value, Class) and value != of
         ]
+        if self._cuts == cuts:
+            self._bases[of] = found
+        return found
 
     def _attribute_of_instance(self, of: Class, name: str) -> Values:
+        known = self._instance_attributes.get((of, name))
+        if known is not None:
+            return known
+        cuts = self._cuts
+        found = self._found_on_instance(of, name)
+        if self._cuts == cuts:
+            self._instance_attributes[of, name] = found
+        return found
+
+    def _found_on_instance(self, of: Class, name: str) -> Values:
         found: list[Value] = []
         for owner in self._lineage(of):
             file = self.files[owner.file]
@@ -573,6 +650,8 @@ class Evaluator:
     # Attributes, items and operations
 
     def _attributes(self, bases: Values, attribute: str) -> Values:
+        if len(bases) == 1:
+            return distinct(self._attribute(bases[0], attribute))
         return distinct([item for base in bases for item in self._attribute(base, attribute)])
 
     def _attribute(self, base: Value, attribute: str) -> Values:
@@ -1091,6 +1170,7 @@ class Evaluator:
             return self._called[key]
         running = ("results", function.file, function.scope)
         if running in self._running or self._call_depth >= _DEEPEST_CALL:
+            self._cuts += 1
             return (UNKNOWN,)
         bound: Environment | None = function.environment
         if self._reads_parameters(function.file, function.scope):

@@ -152,6 +152,20 @@ class ProjectFile:
             found[call.scope].append(index)
         return found
 
+    @cached_property
+    def imports_by_scope(self) -> dict[int, list[ImportFact]]:
+        found: dict[int, list[ImportFact]] = defaultdict(list)
+        for fact in self.facts.imports:
+            found[fact.scope].append(fact)
+        return found
+
+    @cached_property
+    def scopes_by_parent(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = defaultdict(list)
+        for index, scope in enumerate(self.facts.scopes):
+            found[scope.parent].append(index)
+        return found
+
     def block_ancestors(self, block: int) -> tuple[int, ...]:
         """The block and those around it in its scope, innermost first."""
         found = self._ancestors.get(block)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import enum
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
+from heapq import heappop, heappush
 from typing import NamedTuple
 
 from warp_lint.facts import values as fact
@@ -24,7 +26,6 @@ from warp_lint.project.values import (
     ModuleOf,
     PlainValue,
     Symbol,
-    Value,
     Values,
     constant,
     only_constant,
@@ -310,34 +311,31 @@ def find_kernels(evaluator: Evaluator) -> dict[Kernel, KernelDefinition]:
 
 def _making_calls(evaluator: Evaluator) -> Iterator[tuple[int, int]]:
     """The calls that can make a kernel: of ``wp.kernel``, and of functions that hand their parameter on."""
-    makers: set[tuple[int, int]] = set()
-    calls = [
-        (file, index, evaluator.callee(file.index, index))
-        for file in evaluator.files
-        for index, call in enumerate(file.facts.calls)
-        if call.context != "decorator"
-    ]
+    calls_of: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    making: list[tuple[int, int, int]] = []
+    """A heap of the calls that make kernels, by the round of searching that finds them."""
+    for file in evaluator.files:
+        for index, call in enumerate(file.facts.calls):
+            if call.context == "decorator":
+                continue
+            for function in evaluator.callee(file.index, index):
+                match function:
+                    case External(name="warp.kernel") | KernelDecorator():
+                        heappush(making, (0, file.index, index))
+                    case Function(file=of, scope=scope) | Method(function=Function(file=of, scope=scope)):
+                        calls_of[of, scope].append((file.index, index))
     found: dict[tuple[int, int], None] = {}
-    grown = True
-    while grown:
-        grown = False
-        for file, index, functions in calls:
-            if (file.index, index) not in found and any(_makes(value, makers) for value in functions):
-                found[file.index, index] = None
-                grown = True
-                makers |= {
-                    (file.index, scope) for scope in file.scope_chain(file.facts.calls[index].scope) if scope
-                }
+    makers: set[tuple[int, int]] = set()
+    while making:
+        turn, number, index = heappop(making)
+        if (number, index) in found:
+            continue
+        found[number, index] = None
+        file = evaluator.files[number]
+        for scope in file.scope_chain(file.facts.calls[index].scope):
+            maker = (number, scope)
+            if scope and maker not in makers:
+                makers.add(maker)
+                for site in calls_of[maker]:
+                    heappush(making, (turn if site > (number, index) else turn + 1, *site))
     yield from found
-
-
-def _makes(function: Value, makers: set[tuple[int, int]]) -> bool:
-    match function:
-        case External(name="warp.kernel") | KernelDecorator():
-            return True
-        case Function(file=file, scope=scope):
-            return (file, scope) in makers
-        case Method(function=inner):
-            return (inner.file, inner.scope) in makers
-        case _:
-            return False

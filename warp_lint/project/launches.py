@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from warp_lint.project.callers import Binding, Callers, CallSite
 from warp_lint.project.evaluation import Evaluator

@@ -9,16 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import msgspec
+
 PlainValue: TypeAlias = str | int | float | bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(msgspec.Struct, frozen=True, gc=False):
     """Nothing is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(msgspec.Struct, frozen=True, gc=False):
     value: PlainValue
     kind: str = ""
     """The name of the value's type: keeps ``1``, ``1.0`` and ``True`` apart."""
@@ -29,22 +29,19 @@ def constant(value: PlainValue) -> Constant:
     return Constant(value, type(value).__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class External:
+class External(msgspec.Struct, frozen=True, gc=False):
     """Something of a package outside the project, by its dotted name; Warp's own are always external."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class ExternalResult:
+class ExternalResult(msgspec.Struct, frozen=True, gc=False):
     """What a call of something external gave back: ``wp.Tape()`` is the result of ``warp.Tape``."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class PythonModule:
+class PythonModule(msgspec.Struct, frozen=True, gc=False):
     """A file of the project, as a module."""
 
     file: int
@@ -60,16 +57,14 @@ class Function:
     environment: Environment = field(default_factory=dict, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceFunction:
+class DeviceFunction(msgspec.Struct, frozen=True, gc=False):
     """A ``wp.func``."""
 
     file: int
     scope: int
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(msgspec.Struct, frozen=True, gc=False):
     """A Warp kernel, by the function that is its body, and by the call that made it (file and index) where
     it was no decorator: one function can become several kernels."""
 
@@ -86,36 +81,31 @@ class KernelDecorator:
     call: tuple[int, int] = (-1, -1)
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleOf:
+class ModuleOf(msgspec.Struct, frozen=True):
     """``kernel.module``, or ``wp.get_module(name)`` where ``kernel`` is None."""
 
     kernel: Kernel | None
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class OptionsOf:
+class OptionsOf(msgspec.Struct, frozen=True):
     """The dict of a module's options; ``module`` is None for that of the file that asks."""
 
     module: ModuleOf | None
 
 
-@dataclass(frozen=True, slots=True)
-class Class:
+class Class(msgspec.Struct, frozen=True, gc=False):
     file: int
     scope: int
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(msgspec.Struct, frozen=True):
     """An object of a class of the project."""
 
     of: Class
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(msgspec.Struct, frozen=True):
     """A function looked up on an object or class: the first argument is bound."""
 
     function: Function
@@ -128,16 +118,14 @@ class Partial:
     arguments: Arguments = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Collection:
+class Collection(msgspec.Struct, frozen=True):
     """A tuple, list or set whose items are known; each item has alternatives."""
 
     kind: str
     items: tuple[Values, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Dictionary:
+class Dictionary(msgspec.Struct, frozen=True):
     """A dict whose keys are constants. ``open``: it may have other items too."""
 
     items: tuple[tuple[PlainValue, Values], ...]
@@ -150,8 +138,7 @@ class Dictionary:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterValue:
+class ParameterValue(msgspec.Struct, frozen=True, gc=False):
     """A parameter that no call being followed has bound."""
 
     file: int
@@ -159,8 +146,7 @@ class ParameterValue:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(msgspec.Struct, frozen=True, gc=False):
     """An unknown value that is told apart by how it is computed: ``tuned("forward")`` and
     ``tuned("backward")`` are two symbols."""
 
@@ -197,8 +183,7 @@ MOST_ALTERNATIVES = 24
 """With more alternatives than this a value counts as unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
+class Arguments(msgspec.Struct, frozen=True):
     """The evaluated arguments of a call. ``open``: there may be others (``*unknown``, ``**unknown``)."""
 
     positional: tuple[Values, ...] = ()
@@ -226,6 +211,8 @@ class Arguments:
 
 def distinct(values: Values | list[Value]) -> Values:
     """The values, each once, in the order first seen; just `UNKNOWN` when there are too many."""
+    if len(values) < 2:
+        return tuple(values)
     result = tuple(dict.fromkeys(values))
     return result if len(result) <= MOST_ALTERNATIVES else (UNKNOWN,)
 
