@@ -38,8 +38,10 @@ NOT_FIXABLE = {
     "WRP411",
     "WRP606",
     "WRP607",
+    "WRP703",
     "WRP803",
     "WRP805",
+    "WRP806",
 }
 """Rules without a fix: their pairs show what to write instead, which depends on what is meant."""
 
@@ -66,6 +68,9 @@ PAIRS = [
     pair for pair in ALL_PAIRS if Case(pair.fires, True).code not in NOT_FIXABLE and pair.name != NOT_UNIQUE
 ]
 UNFIXABLE_PAIRS = [pair for pair in ALL_PAIRS if pair not in PAIRS]
+FOLDER_PAIRS = [pair for pair in PAIRS if pair.fires.is_dir()]
+"""Pairs of several files, which are not written in other ways."""
+PAIRS = [pair for pair in PAIRS if pair.fires.is_file()]
 
 of_pairs = pytest.mark.parametrize("pair", [pytest.param(pair, id=pair.name) for pair in PAIRS])
 
@@ -151,6 +156,21 @@ def test_mixed_line_ends(pair: Pair) -> None:
         after, before = lines[block.b : block.b + block.size], mixed[block.a : block.a + block.size]
         # which of several blank lines in a row is new cannot be told
         assert [line for line in after if line.strip()] == [line for line in before if line.strip()]
+
+
+@pytest.mark.parametrize("pair", [pytest.param(pair, id=pair.name) for pair in FOLDER_PAIRS])
+def test_pair_of_folders(pair: Pair) -> None:
+    before, expected = (
+        {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*.py")} for folder in pair
+    )
+
+    outcome = fixed(pair.fires, settings_of(Case(pair.fires, True)))
+
+    assert outcome.refused == ()
+    assert outcome.unsettled == ()
+    changes = [change for group in outcome.changes for change in group]
+    changed = {Path(change.path).relative_to(pair.fires): change.after for change in changes}
+    assert before | changed == expected
 
 
 @pytest.mark.parametrize("pair", [pytest.param(pair, id=pair.name) for pair in UNFIXABLE_PAIRS])

@@ -10,6 +10,7 @@ the result as JSON: the installed Warp stays out of the test process, and older 
 from __future__ import annotations
 
 import ast
+import importlib.util
 import inspect
 import json
 import os
@@ -31,6 +32,7 @@ from warp_lint import warp_api
 from warp_lint.warp_api import (
     CONFIG_ATTRIBUTES,
     DEBUG_SETTINGS,
+    FORMER_SUBMODULES,
     FUNCTIONS,
     MODULE_OPTIONS,
     TILE_LINKS_FOLLOW_MODULE_SINCE,
@@ -66,6 +68,7 @@ TABLES: dict[str, tuple[Versioned, ...]] = {
     "config attributes": CONFIG_ATTRIBUTES,
     "module options": MODULE_OPTIONS,
     "functions": FUNCTIONS,
+    "former submodules": FORMER_SUBMODULES,
     "tile operations": TILE_OPERATIONS,
     "debug settings": DEBUG_SETTINGS,
 }
@@ -182,6 +185,7 @@ def disagreements() -> list[str]:
             _config_disagreements,
             _option_disagreements,
             _function_disagreements,
+            _submodule_disagreements,
             _tile_disagreements,
         )
         for line in part(version)
@@ -256,6 +260,13 @@ def _parameter_disagreements(
     keywords = {name for name, keyword_only in actual if keyword_only}
     if keywords != {name for name, keyword_only in tabled if keyword_only}:
         yield f"{function.name} takes {sorted(keywords)} by keyword only"
+
+
+def _submodule_disagreements(version: Version) -> Iterator[str]:
+    for entry in FORMER_SUBMODULES:
+        is_there = importlib.util.find_spec(f"warp.{entry.name}") is not None
+        if is_there != entry.exists_in(version):
+            yield f"warp.{entry.name} is {'there' if is_there else 'missing'}"
 
 
 def _tile_disagreements(version: Version) -> Iterator[str]:

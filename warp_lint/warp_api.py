@@ -411,6 +411,15 @@ FUNCTIONS: tuple[Function, ...] = (
 )
 
 
+FORMER_SUBMODULES: tuple[Versioned, ...] = tuple(
+    Versioned(name, until=(1, 13))
+    for name in (
+        "build", "build_dll", "builtins", "codegen", "constants", "context", "dlpack", "fabric", "jax",
+        "marching_cubes", "math", "paddle", "tape", "torch",
+    )
+)  # fmt: skip
+"""Modules of the ``warp`` package that were reachable without being meant for programs."""
+
 GRADIENT_ARGUMENTS = frozenset(("adjoint", "requires_grad", "retain_grad"))
 """Arguments of Warp's functions that, when true, say that gradients are wanted."""
 

@@ -35,8 +35,10 @@ WITHOUT_FIX = {
     "WRP411": "whether an unrolled loop is what makes the kernel fast, only a measurement tells",
     "WRP606": "what shall happen on an error, only the author knows",
     "WRP607": "whether the setting goes or a load comes, only the author knows",
+    "WRP703": "where the cache shall be, only the author knows",
     "WRP803": "whether builds or launches shall be fast, only the author knows",
     "WRP805": "which kernels write a component twice, only the author knows",
+    "WRP806": "most of what is private has no public name",
 }
 """Rules that report what no fix can decide; their proofs show what to write instead."""
 

@@ -88,7 +88,7 @@ def test_every_rule_is_proven_or_says_why_not() -> None:
     proven, unproven = {case.code for case in CASES}, set(read_reasons(evidence.FIXTURES))
     assert not proven & unproven
     assert set(all_rules()) <= proven | unproven
-    assert len(unproven) <= 5
+    assert len(unproven) <= len(all_rules()) / 6
 
 
 def test_page_has_these_lines_and_no_others() -> None:

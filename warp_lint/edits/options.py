@@ -31,7 +31,7 @@ def set_at_top(file: ProjectFile, name: str, value: str, project: Project) -> Ed
         entries = change_entries(source.text[slice(*span)], {name: value})
         if entries is not None:
             return Edit(file.facts.path, span.start, span.end, entries)
-    warp = _warp_name(file)
+    warp = warp_name(file)
     return (
         _insert_at_top(file, f'{warp}.set_module_options({{"{name}": {value}}})', project) if warp else None
     )
@@ -108,7 +108,7 @@ def _move(file: ProjectFile, offset: int, names: set[str], project: Project) -> 
         return None
     statements = statements_of(source)
     statement = statements.at(offset)
-    warp = _warp_name(file)
+    warp = warp_name(file)
     if statement is None or not warp or names != {warp}:
         return None
     line_end = source.line_end(source.position(statement.end).line)
@@ -151,7 +151,7 @@ def _calls_at_top(file: ProjectFile, project: Project) -> Iterator[CallFact]:
             yield call
 
 
-def _warp_name(file: ProjectFile) -> str:
+def warp_name(file: ProjectFile) -> str:
     """What the file calls Warp at module level; empty when it does not."""
     for imported in file.facts.imports:
         if imported.scope == 0 and imported.module == "warp" and imported.name is None:

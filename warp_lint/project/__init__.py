@@ -14,6 +14,7 @@ from warp_lint.facts.records import CallFact, FileFacts
 from warp_lint.project.callers import Callers, CallSite
 from warp_lint.project.conditions import Conditions
 from warp_lint.project.differentiation import Differentiation
+from warp_lint.project.environment import EnvironmentWrite, find_environment_writes
 from warp_lint.project.evaluation import Evaluator, Place
 from warp_lint.project.files import ProjectFile, PythonModules
 from warp_lint.project.import_graph import ImportGraph
@@ -30,9 +31,11 @@ from warp_lint.project.options import (
     WarpModules,
     find_config_writes,
 )
+from warp_lint.project.origins import OriginFinder
 from warp_lint.project.overloads import Overloads
 from warp_lint.project.timeline import Timeline
 from warp_lint.project.values import Collection, External, Kernel, Partial, constant
+from warp_lint.project.version_checks import VersionChecks
 from warp_lint.settings import Settings
 from warp_lint.source import Source
 from warp_lint.warp_api import MODULE_OPTIONS, WarpName, find
@@ -147,6 +150,18 @@ class Project:
                 or (not self.is_test(write.file) and file.index in self.imports.reached(write.file.index))
             )
         ]
+
+    @cached_property
+    def environment_writes(self) -> list[EnvironmentWrite]:
+        return find_environment_writes(self.evaluator)
+
+    @cached_property
+    def origins(self) -> OriginFinder:
+        return OriginFinder(self.evaluator)
+
+    @cached_property
+    def version_checks(self) -> VersionChecks:
+        return VersionChecks(self.callers)
 
     @cached_property
     def lasting_settings(self) -> list[LastingSetting]:

@@ -61,6 +61,7 @@ class ConfigWrite(NamedTuple):
     """One attribute of ``wp.config`` that gets a value."""
 
     name: str
+    value: fact.Expression
     values: Values
     place: Place
     file: ProjectFile
@@ -304,9 +305,12 @@ def find_config_writes(evaluator: Evaluator) -> list[ConfigWrite]:
                     External("warp.config"),
                 ):
                     simple = binding.kind is BindingKind.ASSIGN and not path
-                    values = evaluator.evaluate(binding.value, place, {}) if simple else (UNKNOWN,)
+                    value = binding.value if simple else fact.Opaque()
+                    values = evaluator.evaluate(value, place, {})
                     kind = "assign" if binding.kind is BindingKind.ASSIGN else "with"
-                    writes.append(ConfigWrite(target.attribute, values, place, file, binding.span, kind))
+                    writes.append(
+                        ConfigWrite(target.attribute, value, values, place, file, binding.span, kind)
+                    )
         for index, call in enumerate(file.facts.calls):
             if External("builtins.setattr") in evaluator.callee(file.index, index):
                 place = evaluator.place_of(file.index, call)
@@ -315,5 +319,6 @@ def find_config_writes(evaluator: Evaluator) -> list[ConfigWrite]:
                 is_config = arguments.get(0, "object") == (External("warp.config"),)
                 if is_config and name is not None and isinstance(name.value, str):
                     given = arguments.get(2, "value") or (UNKNOWN,)
-                    writes.append(ConfigWrite(name.value, given, place, file, call.span, "setattr"))
+                    value = call.arguments[-1].value
+                    writes.append(ConfigWrite(name.value, value, given, place, file, call.span, "setattr"))
     return sorted(writes, key=lambda write: (write.file.facts.path, write.span))

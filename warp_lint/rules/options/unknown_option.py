@@ -5,14 +5,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from warp_lint.facts.records import BlockKind, Span
-from warp_lint.facts.values import Attribute, Expression, Operation
+from warp_lint.facts.records import Span
 from warp_lint.findings import Applicability, Edit, Finding, Fix, Level
 from warp_lint.project import Project
-from warp_lint.project.evaluation import names_in
 from warp_lint.project.files import ProjectFile
 from warp_lint.project.kernels import KernelDefinition
 from warp_lint.project.options import dictionary_entries
+from warp_lint.project.version_checks import is_checked_around
 from warp_lint.rules.base import Rule
 from warp_lint.source import SourceError
 from warp_lint.warp_api import (
@@ -62,11 +61,11 @@ class UnknownOption(Rule):
         version = project.settings.target_version
         for write in project.option_writes:
             fault = _fault_of_option(write.name, version)
-            if fault is not None and not _is_guarded(write.file, write.place.block):
+            if fault is not None and not is_checked_around(write.file, write.place.block):
                 yield self._finding(fault, write.file, write.entry_span, write.statement_span, project)
         for config in project.config_writes:
             fault = _fault_of_config(config.name, version)
-            if fault is not None and not _is_guarded(config.file, config.place.block):
+            if fault is not None and not is_checked_around(config.file, config.place.block):
                 yield self._finding(fault, config.file, config.span, config.span, project)
         for kernel in project.kernels.values():
             yield from self._check_kernel(kernel, project)
@@ -129,33 +128,6 @@ def _fix(fault: _Fault, file: ProjectFile, span: Span, project: Project) -> Fix 
     start = span.start + found[0]
     edit = Edit(file.facts.path, start, start + len(fault.name), fault.nearest)
     return Fix(f'Write "{fault.nearest}"', Applicability.UNSAFE, (edit,))
-
-
-def _is_guarded(file: ProjectFile, block: int) -> bool:
-    """Whether the program asks first what its Warp has, or expects an error."""
-    blocks = [file.facts.blocks[outer] for outer in file.block_ancestors(block)]
-    groups = {fact_.group for fact_ in blocks}
-    tests = [fact_.test for fact_ in file.facts.blocks if fact_.group in groups and fact_.test is not None]
-    if file.expects_error(block) or any(fact_.kind is BlockKind.TRY for fact_ in blocks):
-        return True
-    asks = {"hasattr", "Version", "parse", "getattr"}
-    return any(
-        asks & set(names_in(test, file)) or _mentions_version(test) or _is_membership(test) for test in tests
-    )
-
-
-def _mentions_version(test: Expression) -> bool:
-    match test:
-        case Attribute(attribute=attribute):
-            return attribute in ("version", "__version__")
-        case Operation(operands=operands):
-            return any(_mentions_version(operand) for operand in operands)
-        case _:
-            return False
-
-
-def _is_membership(test: Expression) -> bool:
-    return isinstance(test, Operation) and test.operator in ("in", "not in")
 
 
 def _fault_of_option(name: str, version: Version) -> _Fault | None:
