@@ -226,6 +226,8 @@ class DeviceCall(msgspec.Struct, frozen=True):
     arguments: tuple[Argument, ...]
     span: Span
     loop: int
+    target: str = ""
+    """The name that its value is assigned to; empty where that is not just one name."""
 
 
 class DeviceCode(msgspec.Struct, frozen=True):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from warp_lint.facts.records import DeviceCode
+from warp_lint.facts import values as fact
+from warp_lint.facts.records import DeviceCall, DeviceCode
 from warp_lint.project.evaluation import Place
 from warp_lint.project.files import ProjectFile
 from warp_lint.project.kernels import KernelDefinition
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _DEEPEST = 6
 """Functions called inside functions that are looked at."""
 _END = 1 << 60
+_BROADCAST = External("warp.tile_broadcast")
 
 
 def links_backward_tiles(kernel: KernelDefinition, project: Project) -> TileOperation | None:
@@ -37,7 +39,8 @@ def links_backward_tiles(kernel: KernelDefinition, project: Project) -> TileOper
 
 
 def tile_operations(kernel: KernelDefinition, project: Project) -> Iterator[str]:
-    """The tile operations in a kernel and the functions that it calls."""
+    """The tile operations in a kernel and the functions that it calls; no product with a broadcast tile,
+    which Warp computes itself."""
     seen: set[tuple[int, int]] = set()
     pending = [(kernel.body_file, kernel.kernel.scope, 0)]
     while pending:
@@ -50,6 +53,8 @@ def tile_operations(kernel: KernelDefinition, project: Project) -> Iterator[str]
         for call in code.calls:
             for value in project.evaluator.evaluate(call.function, place, {}):
                 match value:
+                    case External(name="warp.tile_matmul") if _has_broadcast(call, code, place, project):
+                        pass
                     case External(name=name) if name.startswith("warp.tile_"):
                         yield name.removeprefix("warp.")
                     case DeviceFunction(file=target, scope=inner):
@@ -61,6 +66,19 @@ def tile_operations(kernel: KernelDefinition, project: Project) -> Iterator[str]
                             for made in project.evaluator.apply(value, Arguments(open=True), place, -1)
                             if isinstance(made, DeviceFunction)
                         ]
+
+
+def _has_broadcast(product: DeviceCall, code: DeviceCode, place: Place, project: Project) -> bool:
+    """Whether an operand may be the result of ``wp.tile_broadcast``: its strides of zero are none that
+    MathDx can take."""
+    operands = [argument for argument in product.arguments if argument.keyword in (None, "a", "b", "out")]
+    spans = {operand.value_span for operand in operands}
+    names = {operand.value.id for operand in operands if isinstance(operand.value, fact.Name)}
+    return any(
+        _BROADCAST in project.evaluator.evaluate(call.function, place, {})
+        for call in code.calls
+        if call.span in spans or call.target in names
+    )
 
 
 def gives_module_option(kernel: KernelDefinition, name: str) -> bool:

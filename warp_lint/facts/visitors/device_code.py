@@ -24,6 +24,8 @@ class _Body:
         self.calls: list[DeviceCall] = []
         self.loops: list[DeviceLoop] = []
         self.loop_stack: list[int] = []
+        self.targets: dict[int, str] = {}
+        """The names that are assigned, by the id of the value's node."""
         self.statements = 0
 
 
@@ -104,9 +106,12 @@ class _SummaryVisitor(cst.CSTVisitor):
     def visit_Assign(self, node: cst.Assign) -> None:
         for target in node.targets:
             self._bind(target.target)
+        if len(node.targets) == 1:
+            self._bodies[-1].targets[id(node.value)] = dotted_name(node.targets[0].target)
 
     def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
         self._bind(node.target)
+        self._bodies[-1].targets[id(node.value)] = dotted_name(node.target)
 
     def visit_AugAssign(self, node: cst.AugAssign) -> None:
         self._bind(node.target)
@@ -159,6 +164,7 @@ class _SummaryVisitor(cst.CSTVisitor):
                 arguments=arguments,
                 span=self.context.span(original_node),
                 loop=body.loop_stack[-1] if body.loop_stack else -1,
+                target=body.targets.get(id(original_node), ""),
             )
         )
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from warp_lint.edits.kernels import MODULE_OPTIONS_SINCE, edit_kernel
 from warp_lint.findings import Applicability, Finding, Fix, Level
 from warp_lint.project import Project
+from warp_lint.project.differentiation import is_integer_only
 from warp_lint.project.kernels import KernelDefinition, ModuleKind
 from warp_lint.project.tiles import gives_module_option, links_backward_tiles
 from warp_lint.project.values import constant
@@ -18,7 +19,8 @@ class TileBackwardFlag(Rule):
     ## What it does
     Reports kernels with `enable_backward=False` on the decorator that use a tile operation of MathDx
     (`tile_matmul`, `tile_cholesky`, `tile_fft`, …), themselves or through a function, in a module whose own
-    `enable_backward` is on.
+    `enable_backward` is on. A module that has other kernels which may be differentiated needs its option.
+    Products with a broadcast tile are no matter of MathDx.
 
     ## Why is this bad
     What is linked for a tile operation follows the module's option, not the kernel's. A kernel with one
@@ -54,7 +56,7 @@ class TileBackwardFlag(Rule):
         for kernel in project.kernels.values():
             if kernel.options.get("enable_backward") != (constant(False),):
                 continue
-            if self._is_off_for_module(kernel, project):
+            if self._is_off_for_module(kernel, project) or self._is_differentiated(kernel, project):
                 continue
             operation = links_backward_tiles(kernel, project)
             if operation is not None:
@@ -67,6 +69,15 @@ class TileBackwardFlag(Rule):
         if project.config_writes_for("enable_backward", kernel.file):
             return True
         return any(write.name == "enable_backward" for write in project.modules[kernel.module].writes)
+
+    def _is_differentiated(self, kernel: KernelDefinition, project: Project) -> bool:
+        """Whether another kernel of the module may be differentiated: the option must stay on then."""
+        return any(
+            other.options.get("enable_backward") != (constant(False),)
+            and not is_integer_only(other)
+            and project.differentiation.may_reach(other)
+            for other in project.modules[kernel.module].kernels
+        )
 
     def _finding(self, kernel: KernelDefinition, operation: TileOperation, project: Project) -> Finding:
         module = project.modules[kernel.module]
