@@ -123,7 +123,7 @@ class Project:
 
     @cached_property
     def options(self) -> OptionWrites:
-        return OptionWrites(self.evaluator, self.warp_modules)
+        return OptionWrites(self.evaluator, self.warp_modules, self.callers)
 
     @property
     def option_writes(self) -> list[OptionWrite]:

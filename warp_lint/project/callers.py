@@ -54,7 +54,7 @@ class Callers:
         self._resolved: dict[ParameterValue, Values] = {}
         for file in evaluator.files:
             for index in range(len(file.facts.calls)):
-                for function in self._called(evaluator.callee(file.index, index)):
+                for function in self.called(evaluator.callee(file.index, index)):
                     self._sites[function.file, function.scope].append(CallSite(file.index, index))
 
     def sites(self, file: int, scope: int) -> Sequence[CallSite]:
@@ -63,7 +63,7 @@ class Callers:
 
     def functions(self, site: CallSite) -> list[Function]:
         """The functions of the project that a call may run."""
-        return list(self._called(self._evaluator.callee(site.file, site.call)))
+        return list(self.called(self._evaluator.callee(site.file, site.call)))
 
     def call(self, site: CallSite) -> CallFact:
         return self._evaluator.files[site.file].facts.calls[site.call]
@@ -89,7 +89,8 @@ class Callers:
             return not file.is_main_guarded(call.block)
         return self.runs_at_import(site.file, outer)
 
-    def _called(self, values: Values) -> Iterator[Function]:
+    def called(self, values: Values) -> Iterator[Function]:
+        """The functions of the project that calling some values runs."""
         for value in values:
             match value:
                 case Function():
@@ -97,7 +98,7 @@ class Callers:
                 case Method(function=function):
                     yield function
                 case Partial(function=function):
-                    yield from self._called((function,))
+                    yield from self.called((function,))
                 case Class():
                     for constructor in self._evaluator.attribute_of_class(value, "__init__") or ():
                         if isinstance(constructor, Function):
@@ -107,42 +108,69 @@ class Callers:
                         if isinstance(called, Function):
                             yield called
 
-    def bindings(self, file: int, scope: int, depth: int = _DEEPEST) -> Iterator[Binding]:
+    def bindings(
+        self, file: int, scope: int, depth: int = _DEEPEST, asked: frozenset[str] | None = None
+    ) -> Iterator[Binding]:
         """What the calls of a function bind its parameters to, one `Binding` for each call and each turn of
-        the loops around it."""
+        the loops around it.
+
+        ``asked`` are the parameters whose values are wanted; None for all. The calls are followed outwards as
+        long as those depend on it.
+        """
         for site in self.sites(file, scope)[:_MOST_CALLERS]:
-            for outer in self._outer(site, depth):
+            for outer in self._outer(site, self._arguments_for(site, file, scope, asked), depth):
                 place = self.place(site)
                 call = self.call(site)
                 expressions = [argument.value for argument in call.arguments]
                 for environment in self._evaluator.iterations(place, expressions, outer.environment):
-                    yield from self._bound(file, scope, site, environment, outer.path)
+                    for bound in self.bound(file, scope, site, environment):
+                        yield Binding(bound, (site, *outer.path))
 
-    def _outer(self, site: CallSite, depth: int) -> Iterator[Binding]:
-        """The ways to come to a call, where its arguments depend on the parameters around it."""
+    def _arguments_for(
+        self, site: CallSite, file: int, scope: int, asked: frozenset[str] | None
+    ) -> list[fact.Expression]:
+        """The arguments of a call that may become some parameters of a function."""
+        parameters = [item.name for item in self._evaluator.files[file].facts.scopes[scope].parameters]
+        first = 1 if parameters[:1] in (["self"], ["cls"]) else 0
+        found: list[fact.Expression] = []
+        is_open = asked is None
+        for position, argument in enumerate(self.call(site).arguments):
+            is_open = is_open or argument.keyword == "*"
+            name = argument.keyword or "".join(parameters[position + first : position + first + 1])
+            is_one_of_many = name not in parameters
+            if is_open or asked is None or is_one_of_many or name in asked:
+                found.append(argument.value)
+        return found
+
+    def _outer(self, site: CallSite, arguments: list[fact.Expression], depth: int) -> Iterator[Binding]:
+        """The ways to come to a call, where some of its arguments depend on the parameters around it."""
         function = self.file(site).function_of(self.call(site).scope)
-        if function is not None and depth > 1 and self._reads_parameters(site, function):
+        read = self._parameters_in(site, arguments, function) if function is not None else frozenset()
+        if function is not None and depth > 1 and read:
             found = False
-            for binding in self.bindings(site.file, function, depth - 1):
+            for binding in self.bindings(site.file, function, depth - 1, read):
                 found = True
                 yield binding
             if found:
                 return
         yield Binding({}, ())
 
-    def _reads_parameters(self, site: CallSite, function: int) -> bool:
+    def _parameters_in(
+        self, site: CallSite, arguments: list[fact.Expression], function: int
+    ) -> frozenset[str]:
+        """The parameters of the function around a call that arguments of it depend on."""
         file = self.file(site)
-        call = self.call(site)
-        return any(
-            isinstance(value, ParameterValue) and value.scope == function
-            for argument in call.arguments
-            for name in names_in(argument.value, file)
+        return frozenset(
+            value.name
+            for argument in arguments
+            for name in names_in(argument, file)
             for value in self._evaluator.lookup(name, self.place(site), {})
+            if isinstance(value, ParameterValue) and value.scope == function
         )
 
-    def _bound(
-        self, file: int, scope: int, site: CallSite, environment: Environment, path: tuple[CallSite, ...]
-    ) -> Iterator[Binding]:
+    def bound(self, file: int, scope: int, site: CallSite, environment: Environment) -> Iterator[Environment]:
+        """What a call in an environment binds the parameters of a function to, when it may be that function
+        that it calls."""
         call = self.call(site)
         place = self.place(site)
         arguments = self._evaluator.arguments(call, place, environment)
@@ -158,7 +186,7 @@ class Callers:
                 given = type(given)(((owner,), *given.positional), given.keywords, given.open)
             bound = self._evaluator.bind(function, given)
             if bound is not None:
-                yield Binding(bound, (site, *path))
+                yield bound
 
     def _bound_function(self, value: Value) -> tuple[Function | None, Value | None]:
         match value:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 def is_created_at_import_only(kernel: KernelDefinition, function: int, project: Project) -> bool:
     """Whether the outermost function around a kernel runs only while files are imported, before anything of
     the kernel's module is loaded."""
+    if _follows_load(kernel, project):
+        return False
     pending, seen = [(kernel.file.index, function)], {(kernel.file.index, function)}
     while pending:
         file, scope = pending.pop()
@@ -33,6 +35,15 @@ def is_created_at_import_only(kernel: KernelDefinition, function: int, project: 
                 seen.add((site.file, outer))
                 pending.append((site.file, outer))
     return True
+
+
+def _follows_load(kernel: KernelDefinition, project: Project) -> bool:
+    """Whether the function that defines the kernel loads its module before."""
+    place = kernel.place
+    return any(
+        load.loads(kernel.module) and project.timeline.precedes(kernel.file, load, place.block, place.order)
+        for load in project.timeline.events(place.file, place.scope)
+    )
 
 
 def _is_after_load(site: CallSite, kernel: KernelDefinition, project: Project) -> bool:

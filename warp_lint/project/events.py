@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
 from warp_lint.findings import Location
 from warp_lint.project.callers import CallSite
+from warp_lint.project.evaluation import Place
 from warp_lint.project.kernels import ModuleKey, ModuleKind
 from warp_lint.project.options import ConfigWrite, OptionWrite
 from warp_lint.project.values import Constant, Kernel, Symbol
@@ -44,7 +46,10 @@ class Step(NamedTuple):
 
     location: Location
     name: str
+    place: Place
     is_import: bool = False
+    passes_functions: bool = False
+    """The call hands over functions to be called: what it runs is known only here."""
 
 
 class Event(NamedTuple):
@@ -67,6 +72,8 @@ class Event(NamedTuple):
     contexts: frozenset[Context] = frozenset()
     steps: tuple[Step, ...] = ()
     """The way from the scope to the event, outermost first; empty when it stands in the scope itself."""
+    origin: Place | None = None
+    """Where it stands itself, once it is an event of a scope."""
 
     @property
     def is_load(self) -> bool:
@@ -80,6 +87,14 @@ class Event(NamedTuple):
     def came_through_import(self) -> bool:
         return any(step.is_import for step in self.steps)
 
+    @property
+    def of_import(self) -> Hashable:
+        """What it is of an import, the same wherever the file is imported; None outside of imports."""
+        last = max((place for place, step in enumerate(self.steps) if step.is_import), default=None)
+        if last is None:
+            return None
+        return (self.kind, self.location, self.module, self.steps[last].name, self.steps[last + 1 :])
+
     def sets_same_option(self, other: Event) -> bool:
         """Whether both set one option of one module."""
         return (
@@ -88,6 +103,26 @@ class Event(NamedTuple):
             and (self.write.module, self.write.name) == (other.write.module, other.write.name)
         )
 
-    def came_through_call_of(self, other: Event) -> bool:
-        """Whether one call led to both: what comes first then was judged in what it calls."""
-        return bool(self.steps) and self.steps[:1] == other.steps[:1]
+    def was_judged_with(self, other: Event) -> bool:
+        """Whether one call led to both: which comes first then was judged in what it calls, unless that gets
+        to know only here what it calls itself."""
+        if not self.steps or self.steps[:1] != other.steps[:1]:
+            return False
+        return not any(step.passes_functions for step in self._common_steps(other))
+
+    def places_where_apart(self, other: Event) -> tuple[Place, Place] | None:
+        """Where the ways to both part, as places of one scope: that of the first and that of the other."""
+        common = len(list(self._common_steps(other)))
+        mine, others = self._place(common), other._place(common)
+        if mine is None or others is None or (mine.file, mine.scope) != (others.file, others.scope):
+            return None
+        return mine, others
+
+    def _common_steps(self, other: Event) -> Iterator[Step]:
+        for step, another in zip(self.steps, other.steps, strict=False):
+            if step != another:
+                return
+            yield step
+
+    def _place(self, level: int) -> Place | None:
+        return self.steps[level].place if level < len(self.steps) else self.origin

@@ -39,6 +39,8 @@ from warp_lint.project.binders import Binder, BinderKind
 from warp_lint.project.values import PlainValue
 
 _EXPECTING = ("assertRaises", "assertRaisesRegex", "raises")
+_ALWAYS_RUN = (BlockKind.WITH, BlockKind.TRY, BlockKind.FINALLY)
+"""Blocks that run, at least in part, whenever their statement does."""
 _STARTERS = (ScopeKind.FUNCTION, ScopeKind.LAMBDA)
 
 
@@ -203,6 +205,13 @@ class ProjectFile:
             if leaves == "continue" and self._same_iteration(block, around_later):
                 return False
         return True
+
+    def always_precedes(self, earlier: int, later: int) -> bool:
+        """Whether what stands in one block has run whenever a later place in another block of the scope is
+        come to."""
+        while self.facts.blocks[earlier].kind in _ALWAYS_RUN:
+            earlier = self.facts.blocks[earlier].parent
+        return earlier in self.block_ancestors(later)
 
     def _is_caught(self, block: int, leaves: str) -> bool:
         """Whether what leaves the block is stopped by a ``try`` around it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from warp_lint.facts.records import Span
@@ -32,7 +33,7 @@ def find_late_writes(project: Project) -> list[LateWrite]:
             if event.kind is not EventKind.SET_OPTION or event.write is None:
                 continue
             load = _load_before(event, event.write, events, at_import, file, project)
-            if load is not None and _changes(event, event.write, events, file, project):
+            if load is not None and _changes(event, load, event.write, events, at_import, file, project):
                 key = (event.write.file.index, event.write.entry_span)
                 found.setdefault(key, LateWrite(event.write, event, load))
     return list(found.values())
@@ -59,7 +60,7 @@ def _load_before(
     if loop is None or not varies:
         return None
     for other in events:
-        is_judged_elsewhere = other.came_through_call_of(event)
+        is_judged_elsewhere = other.was_judged_with(event)
         if (
             other.loads(write.module)
             and not is_judged_elsewhere
@@ -76,29 +77,60 @@ def _is_of_its_own_file(write: OptionWrite) -> bool:
 
 
 def _changes(
-    event: Event, write: OptionWrite, events: tuple[Event, ...], file: ProjectFile, project: Project
+    event: Event,
+    load: Event,
+    write: OptionWrite,
+    events: tuple[Event, ...],
+    at_import: list[Event],
+    file: ProjectFile,
+    project: Project,
 ) -> bool:
-    """Whether the option is known to get another value than it has."""
+    """Whether the option gets another value than it may have had when the module was loaded."""
     if not all(isinstance(value, Constant) for value in write.values):
         return False
-    return write.values != _value_before(event, write, events, file, project)
+    return any(
+        write.values != values
+        for values in _values_before(event, load, write, events, at_import, file, project)
+    )
 
 
-def _value_before(
-    event: Event, write: OptionWrite, events: tuple[Event, ...], file: ProjectFile, project: Project
-) -> Values:
-    earlier = [
-        other
-        for other in events
-        if other.sets_same_option(event) and project.timeline.precedes(file, other, event.block, event.order)
-    ]
-    if earlier and earlier[-1].write is not None:
-        return earlier[-1].write.values
+def _values_before(
+    event: Event,
+    load: Event,
+    write: OptionWrite,
+    events: tuple[Event, ...],
+    at_import: list[Event],
+    file: ProjectFile,
+    project: Project,
+) -> Iterator[Values]:
+    """What the option may be set to before a write, on the ways that lead through the load."""
+    for earlier in reversed(events):
+        if (
+            earlier.write is not None
+            and earlier.sets_same_option(event)
+            and project.timeline.comes_before(earlier, event, file)
+            and not (load in events and file.exclude_each_other(earlier.block, load.block))
+        ):
+            yield earlier.write.values
+            if project.timeline.is_certain(earlier, event):
+                return
+    for earlier in reversed(at_import):
+        if earlier.write is not None and earlier.sets_same_option(event):
+            yield earlier.write.values
+            return
+    yield _value_at_start(write, project)
+
+
+def _value_at_start(write: OptionWrite, project: Project) -> Values:
+    """What the file of the module sets the option to, or the default."""
     module = project.modules.get(write.module)
     at_import = [
         other
         for other in (module.writes if module is not None else ())
-        if other.name == write.name and other.place.scope == 0 and other != write
+        if other.name == write.name
+        and other.place.scope == 0
+        and other != write
+        and (write.module.kind is not ModuleKind.OWN or other.file.index == write.module.file)
     ]
     if at_import:
         return at_import[-1].values

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from warp_lint.facts.records import BlockKind
 from warp_lint.project.callers import Binding, Callers, CallSite
 from warp_lint.project.evaluation import Evaluator
 from warp_lint.project.values import (
@@ -77,8 +78,8 @@ class LaunchFinder:
         ]
         for environment in self._evaluator.iterations(place, expressions, {}):
             arguments = self._arguments(site, environment)
-            scopes = self._parameter_scopes(arguments, site)
-            ways = list(self._ways(site, scopes)) if scopes else []
+            asked = self._parameters(arguments, site)
+            ways = list(self._ways(site, sorted(asked), asked)) if asked else []
             if not ways:
                 yield from self._launches(site, arguments, ())
             for way in ways:
@@ -100,32 +101,43 @@ class LaunchFinder:
             case _:
                 return arguments
 
-    def _parameter_scopes(self, arguments: Arguments, site: CallSite) -> list[int]:
-        """The functions around the launch whose parameters say what is launched and how."""
+    def _parameters(self, arguments: Arguments, site: CallSite) -> dict[int, frozenset[str] | None]:
+        """The parameters that say what is launched and how, by the functions around the launch that they are
+        of; None for all of them."""
         file = self._callers.file(site)
         around = set(file.scope_chain(self._callers.call(site).scope))
-        asked: list[Values] = [arguments.get(0, "kernel") or (), self._block_dim(arguments)]
-        asked.append(arguments.get(6, "device") or ())
-        scopes = {
-            value.scope
-            for values in asked
-            for value in values
-            if isinstance(value, ParameterValue) and value.file == site.file and value.scope in around
-        }
+        given: list[Values] = [arguments.get(0, "kernel") or (), self._block_dim(arguments)]
+        given.append(arguments.get(6, "device") or ())
+        values = [value for values in given for value in values]
+        if UNKNOWN in values:
+            values += self._looped_over(site)
+        found: dict[int, frozenset[str] | None] = {}
+        for value in values:
+            if isinstance(value, ParameterValue) and value.file == site.file and value.scope in around:
+                found[value.scope] = (found.get(value.scope) or frozenset()) | {value.name}
         if arguments.open:
             function = file.function_of(self._callers.call(site).scope)
             if function is not None:
-                scopes.add(function)
-        return sorted(scopes)
+                found[function] = None
+        return found
 
-    def _ways(self, site: CallSite, scopes: list[int]) -> Iterator[Binding]:
+    def _looped_over(self, site: CallSite) -> Iterator[Value]:
+        """What the loops around a launch go over."""
+        file, call = self._callers.file(site), self._callers.call(site)
+        for block in map(file.facts.blocks.__getitem__, file.block_ancestors(call.block)):
+            if block.kind is BlockKind.LOOP and block.test is not None:
+                yield from self._evaluator.evaluate(block.test, self._callers.place(site), {})
+
+    def _ways(
+        self, site: CallSite, scopes: list[int], asked: dict[int, frozenset[str] | None]
+    ) -> Iterator[Binding]:
         """The ways to the launch: every combination of the calls of the functions around it."""
         first, *rest = scopes
-        for way in self._callers.bindings(site.file, first):
+        for way in self._callers.bindings(site.file, first, asked=asked[first]):
             if not rest:
                 yield way
                 continue
-            for other in self._ways(site, rest):
+            for other in self._ways(site, rest, asked):
                 yield Binding({**way.environment, **other.environment}, (*way.path, *other.path))
 
     def _launches(self, site: CallSite, arguments: Arguments, path: tuple[CallSite, ...]) -> Iterator[Launch]:

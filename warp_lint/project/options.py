@@ -8,17 +8,20 @@ from typing import NamedTuple
 from warp_lint.facts import values as fact
 from warp_lint.facts.records import Argument, BindingFact, BindingKind, CallFact, Span
 from warp_lint.findings import Location, Range
-from warp_lint.project.evaluation import Evaluator, Place
+from warp_lint.project.callers import Callers, CallSite
+from warp_lint.project.evaluation import Evaluator, Place, names_in
 from warp_lint.project.files import ProjectFile, target_leaves
 from warp_lint.project.kernels import KernelDefinition, ModuleKey, ModuleKind, named_module
 from warp_lint.project.values import (
     UNKNOWN,
     Constant,
     Dictionary,
+    Environment,
     External,
     Kernel,
     ModuleOf,
     OptionsOf,
+    ParameterValue,
     PythonModule,
     Values,
     constant,
@@ -112,11 +115,15 @@ class OptionWrites:
     ``writes`` are those whose module and option are known, in the order of files and text. ``open_modules``
     are the modules that also get options which are not known, and ``open_files`` the files that set options
     of a module that is not known. ``read_modules`` are those whose options some code asks for.
+    ``forwarded`` are the writes by functions that are passed the module or the options: each stands where
+    the outermost function is called.
     """
 
-    def __init__(self, evaluator: Evaluator, modules: WarpModules) -> None:
+    def __init__(self, evaluator: Evaluator, modules: WarpModules, callers: Callers) -> None:
         self._evaluator = evaluator
         self._modules = modules
+        self._callers = callers
+        self.forwarded: list[OptionWrite] = []
         self.writes: list[OptionWrite] = []
         self.open_modules: set[ModuleKey] = set()
         self.open_files: set[int] = set()
@@ -137,6 +144,7 @@ class OptionWrites:
             given = arguments.get(1, "module") or (constant(None),)
             module = self._modules.of_values(given, file)
             self._add_dictionary(module, _argument(call, 0, "options"), file, place, call, index)
+            self._add_forwarded(CallSite(file.index, index), file, place)
         elif isinstance(call.function, fact.Attribute) and call.function.attribute == "update":
             # wp.get_module_options().update({...})
             for value in self._evaluator.evaluate(call.function.base, place, {}):
@@ -176,6 +184,35 @@ class OptionWrites:
                     index,
                 )
             )
+
+    def _add_forwarded(self, inner: CallSite, file: ProjectFile, place: Place) -> None:
+        """What a call writes when the function around it is passed the module or the options."""
+        call = self._callers.call(inner)
+        given = _argument(call, 0, "options")
+        function = file.function_of(call.scope)
+        if function is None or given is None:
+            return
+        asked = self._parameters(call, function, file, place)
+        for way in self._callers.bindings(file.index, function, asked=asked) if asked else ():
+            outer = self._callers.call(way.path[-1])
+            at, outer_file = self._callers.place(way.path[-1]), self._callers.file(way.path[-1])
+            arguments = self._evaluator.arguments(call, place, way.environment)
+            module = self._modules.of_values(arguments.get(1, "module") or (constant(None),), file)
+            entries = dictionary_entries(given.value, file, place, self._evaluator, way.environment)
+            for name, values, _ in entries if module is not None else ():
+                if name and module is not None:
+                    spans = (outer.span, outer.span, outer.statement_span)
+                    self.forwarded.append(OptionWrite(module, name, values, at, outer_file, *spans, True, -1))
+
+    def _parameters(self, call: CallFact, function: int, file: ProjectFile, place: Place) -> frozenset[str]:
+        """The parameters of the function around a call that the arguments of it depend on."""
+        return frozenset(
+            value.name
+            for argument in call.arguments
+            for name in names_in(argument.value, file)
+            for value in self._evaluator.lookup(name, place, {})
+            if isinstance(value, ParameterValue) and value.scope == function
+        )
 
     def _add_binding(self, file: ProjectFile, binding: BindingFact) -> None:
         """``wp.get_module_options()[k] = v`` and ``module.options[k] = v``."""
@@ -243,28 +280,33 @@ class OptionWrites:
 
 
 def dictionary_entries(
-    expression: fact.Expression, file: ProjectFile, place: Place, evaluator: Evaluator
+    expression: fact.Expression,
+    file: ProjectFile,
+    place: Place,
+    evaluator: Evaluator,
+    environment: Environment | None = None,
 ) -> Iterator[tuple[str, Values, Span | None]]:
     """The options that a dict gives, with the place of each where the dict is written out.
 
     An empty name stands for entries that are not known.
     """
+    environment = environment or {}
     if isinstance(expression, fact.Mapping):
         for item in expression.items:
             span = Span(item.start, item.end)
             if item.key is None:
-                for name, values, _ in dictionary_entries(item.value, file, place, evaluator):
-                    yield name, values, span
+                inner = dictionary_entries(item.value, file, place, evaluator, environment)
+                yield from ((name, values, span) for name, values, _ in inner)
                 continue
-            key = only_constant(evaluator.evaluate(item.key, place, {}))
+            key = only_constant(evaluator.evaluate(item.key, place, environment))
             known = key is not None and isinstance(key.value, str)
             yield (
                 str(key.value) if key is not None and known else "",
-                evaluator.evaluate(item.value, place, {}),
+                evaluator.evaluate(item.value, place, environment),
                 span,
             )
         return
-    for value in evaluator.evaluate(expression, place, {}):
+    for value in evaluator.evaluate(expression, place, environment):
         if not isinstance(value, Dictionary):
             yield "", (UNKNOWN,), None
             continue

@@ -8,13 +8,15 @@ combined, and a branch that leaves the function precedes nothing behind it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from warp_lint.facts import values as fact
 from warp_lint.facts.records import BlockKind, ScopeKind
 from warp_lint.project.callers import CallSite
+from warp_lint.project.calling import NO_CALLABLES, Callables, Calling, Run
+from warp_lint.project.evaluation import Place
 from warp_lint.project.events import EVERY_MODULE, Context, Event, EventKind, Step
 from warp_lint.project.files import ProjectFile
 from warp_lint.project.kernels import ModuleKey, ModuleKind
@@ -32,7 +34,7 @@ from warp_lint.project.values import (
 if TYPE_CHECKING:
     from warp_lint.project import Project
 
-_DEEPEST = 4
+_DEEPEST = 6
 """Calls followed inside calls."""
 _MOST_EVENTS = 400
 """Events kept of one scope; a scope with more is cut there."""
@@ -54,10 +56,13 @@ class Timeline:
         self._project = project
         self._evaluator = project.evaluator
         self._callers = project.callers
+        self._calling = Calling(project.evaluator, project.callers)
         self._own: dict[tuple[int, int], list[Event]] = defaultdict(list)
-        self._events: dict[tuple[int, int, int], tuple[Event, ...]] = {}
+        self._events: dict[tuple[int, int, int, Hashable], tuple[Event, ...]] = {}
         self._contexts: dict[tuple[int, int], frozenset[Context]] = {}
         self._running: set[tuple[int, int]] = set()
+        self._runs: dict[tuple[int, int], set[tuple[int, int]]] = defaultdict(set)
+        """The functions whose events are among those of a scope, because it calls them."""
         self.cut: set[tuple[int, int]] = set()
         """The scopes, by file and index, that have more events than are kept."""
         self._add_definitions()
@@ -69,9 +74,14 @@ class Timeline:
                 self._add_load(site, name, position, keyword)
         self._add_other_calls()
 
-    def events(self, file: int, scope: int, depth: int = _DEEPEST) -> tuple[Event, ...]:
-        """The events of a scope in order, with those of what it calls and imports."""
-        key = (file, scope, depth)
+    def events(
+        self, file: int, scope: int, depth: int = _DEEPEST, callables: Callables = NO_CALLABLES
+    ) -> tuple[Event, ...]:
+        """The events of a scope in order, with those of what it calls and imports.
+
+        ``callables`` are the functions that its callers pass it to be called.
+        """
+        key = (file, scope, depth, callables.key)
         found = self._events.get(key)
         if found is None:
             if (file, scope) not in self._eventful:
@@ -80,7 +90,7 @@ class Timeline:
                 return ()
             self._running.add((file, scope))
             try:
-                found = self._collect(self._evaluator.files[file], scope, depth)
+                found = self._collect(self._evaluator.files[file], scope, depth, callables)
             finally:
                 self._running.discard((file, scope))
             self._events[key] = found
@@ -89,7 +99,7 @@ class Timeline:
     @cached_property
     def _eventful(self) -> frozenset[tuple[int, int]]:
         """The scopes that have events, or may come to some by what they call or import: most have none."""
-        pending = list(self._own)
+        pending = [*self._own, *self._calling.takers]
         for file in self._evaluator.files:
             pending += [(file.index, imported.scope) for imported in file.facts.imports]
         found: set[tuple[int, int]] = set()
@@ -122,22 +132,73 @@ class Timeline:
         for event in events:
             if (
                 event.loads(module)
-                and not event.came_through_call_of(later)
-                and self.precedes(file, event, later.block, later.order)
+                and not event.was_judged_with(later)
+                and self.comes_before(event, later, file)
             ):
                 return event
         return None
 
+    def comes_before(self, earlier: Event, later: Event, file: ProjectFile) -> bool:
+        """Whether one event of a scope may have happened before another, also inside of a call of both."""
+        if not earlier.steps or earlier.steps[:1] != later.steps[:1]:
+            return self.precedes(file, earlier, later.block, later.order)
+        places = earlier.places_where_apart(later)
+        if places is None:
+            return False
+        first, second = places
+        return first.order < second.order and self._evaluator.files[first.file].may_reach(
+            first.block, second.block
+        )
+
+    def is_certain(self, earlier: Event, later: Event) -> bool:
+        """Whether one event of a scope always happens before another that it comes before."""
+        places = earlier.places_where_apart(later)
+        if places is None:
+            return False
+        first, second = places
+        return self._evaluator.files[second.file].always_precedes(first.block, second.block)
+
     def flows(self) -> Iterator[tuple[ProjectFile, int, tuple[Event, ...], list[Event]]]:
         """Every flow of the project: a file's top level or a function, its events, and what importing the
-        file did before, where the function does not run at import itself."""
-        for file in self._evaluator.files:
-            at_import = self.at_import(file)
-            for scope, fact_ in enumerate(file.facts.scopes):
-                if fact_.kind not in (ScopeKind.MODULE, ScopeKind.FUNCTION):
-                    continue
-                runs_later = scope > 0 and not self._callers.runs_at_import(file.index, scope)
-                yield file, scope, self.events(file.index, scope), at_import if runs_later else []
+        file did before.
+
+        Nothing is before in what runs at import itself, nor in a function whose events another flow has: what
+        came before its calls is told there.
+        """
+        scopes = [
+            (file.index, scope)
+            for file in self._evaluator.files
+            for scope, fact_ in enumerate(file.facts.scopes)
+            if fact_.kind in (ScopeKind.MODULE, ScopeKind.FUNCTION)
+        ]
+        flows = {key: self.events(*key) for key in scopes}
+        reached: set[tuple[int, int]] = set()
+        for key in scopes:
+            if not self._callers.sites(*key):
+                reached |= self._reached_from(key)
+        for (index, scope), events in flows.items():
+            file = self._evaluator.files[index]
+            if scope == 0 or (index, scope) in reached or self._callers.runs_at_import(index, scope):
+                yield file, scope, events, []
+            else:
+                yield file, scope, *self._after_import(file, events)
+
+    def _after_import(
+        self, file: ProjectFile, events: tuple[Event, ...]
+    ) -> tuple[tuple[Event, ...], list[Event]]:
+        """The events of a function without those of imports that its file did before, and those."""
+        at_import = self.at_import(file)
+        imported = {event.of_import for event in at_import} - {None}
+        return tuple(event for event in events if event.of_import not in imported), at_import
+
+    def _reached_from(self, start: tuple[int, int]) -> set[tuple[int, int]]:
+        """The functions whose events are among those of a scope."""
+        found: set[tuple[int, int]] = set()
+        reached = set() if start in self.cut else {start}
+        for _ in range(_DEEPEST):
+            reached = {key for outer in reached for key in self._runs[outer]} - found
+            found |= reached
+        return found
 
     def contexts(self, file: ProjectFile, block: int) -> frozenset[Context]:
         """What is going on where a block runs, by the ``with`` statements of its scope around it."""
@@ -173,7 +234,8 @@ class Timeline:
 
     def _add(self, scope: int, file: int, event: Event) -> None:
         contexts = event.contexts | self.contexts(self._evaluator.files[file], event.block)
-        self._own[file, scope].append(event._replace(contexts=contexts))
+        origin = Place(file, scope, event.block, event.order)
+        self._own[file, scope].append(event._replace(contexts=contexts, origin=origin))
 
     def _add_definitions(self) -> None:
         for definition in self._project.kernels.values():
@@ -190,7 +252,7 @@ class Timeline:
             self._add(place.scope, place.file, event)
 
     def _add_writes(self) -> None:
-        for write in self._project.option_writes:
+        for write in (*self._project.option_writes, *self._project.options.forwarded):
             event = Event(
                 EventKind.SET_OPTION,
                 write.place.block,
@@ -290,19 +352,27 @@ class Timeline:
         )
         self._add(call.scope, site.file, event)
 
-    def _step(self, site: CallSite) -> Step:
+    def _step(self, site: CallSite, run: Run | None = None) -> Step:
         call = self._callers.call(site)
-        functions = self._callers.functions(site)
+        functions = self._callers.functions(site) if run is None else [run.function]
         name = "?"
         if functions:
             name = self._evaluator.files[functions[0].file].facts.scopes[functions[0].scope].qualified_name
-        return Step(self._callers.file(site).facts.location(call.span), name)
+        place = self._callers.place(site)
+        if run is not None:
+            place = place._replace(block=run.block, order=run.order)
+        return Step(
+            self._callers.file(site).facts.location(call.span),
+            name,
+            place,
+            passes_functions=run is not None and run.callables is not NO_CALLABLES,
+        )
 
     # The events of what a scope runs
 
-    def _collect(self, file: ProjectFile, scope: int, depth: int) -> tuple[Event, ...]:
+    def _collect(self, file: ProjectFile, scope: int, depth: int, callables: Callables) -> tuple[Event, ...]:
         found = list(self._own.get((file.index, scope), ()))
-        for block, order, steps, inner in self._inner(file, scope, depth):
+        for block, order, steps, inner in self._inner(file, scope, depth, callables):
             contexts = self.contexts(file, block) if block >= 0 else frozenset()
             found += [
                 event._replace(
@@ -314,42 +384,56 @@ class Timeline:
                 for event in inner
             ]
         found.sort(key=lambda event: event.order)
+        found = list(self._once(found, file))
         if len(found) > _MOST_EVENTS:
             self.cut.add((file.index, scope))
         return tuple(found[:_MOST_EVENTS])
 
+    def _once(self, events: list[Event], file: ProjectFile) -> Iterator[Event]:
+        """The events without those of imports that come again: a file is run once."""
+        imported: dict[Hashable, Event] = {}
+        for event in events:
+            first = imported.setdefault(event.of_import, event) if event.of_import is not None else event
+            if first is event or not file.always_precedes(first.block, event.block):
+                yield event
+
     def _inner(
-        self, file: ProjectFile, scope: int, depth: int
+        self, file: ProjectFile, scope: int, depth: int, callables: Callables
     ) -> Iterator[tuple[int, int, tuple[Step, ...], tuple[Event, ...]]]:
         """What runs inside a scope: the place in the scope, the way there, and the events."""
         for index, inner in enumerate(file.facts.scopes):
             if inner.parent == scope and inner.kind in (ScopeKind.CLASS, ScopeKind.COMPREHENSION):
-                yield inner.block, inner.order, (), self.events(file.index, index, depth)
+                yield inner.block, inner.order, (), self.events(file.index, index, depth, callables)
         for index in file.calls_by_scope.get(scope, ()):
             site = CallSite(file.index, index)
-            functions = self._callers.functions(site)
-            if len(functions) == 1:
-                function = functions[0]
-                events = self.events(function.file, function.scope, depth - 1)
+            for run in self._calling.runs(site, callables):
+                function = run.function
+                self._runs[file.index, scope].add((function.file, function.scope))
+                events = self.events(function.file, function.scope, depth - 1, run.callables)
                 if events:
-                    call = self._callers.call(site)
-                    yield call.block, call.order, (self._step(site),), events
+                    yield run.block, run.order, (self._step(site, run),), events
         for imported in file.facts.imports:
             if imported.scope != scope or file.is_type_checking(imported.block):
                 continue
             for target in self._project.imports.targets(imported, file):
                 # What is imported is not run as the program.
                 target_file = self._evaluator.files[target]
-                events = tuple(event for event in self.at_import(target_file) if _matters_elsewhere(event))
+                events = tuple(
+                    event for event in self.at_import(target_file) if _matters_elsewhere(event, target)
+                )
                 if events:
                     location = file.facts.location(imported.span)
-                    step = Step(location, f"the import of {target_file.dotted_name}", is_import=True)
+                    place = Place(file.index, scope, imported.block, imported.order)
+                    step = Step(location, f"the import of {target_file.dotted_name}", place, is_import=True)
                     yield imported.block, imported.order, (step,), events
 
 
-def _matters_elsewhere(event: Event) -> bool:
-    """Whether an event of an imported file is one for those who import it: what the file does to its own
-    modules and options is over by then."""
-    if event.kind in (EventKind.DEFINE, EventKind.OVERLOAD, EventKind.SET_OPTION):
-        return event.module is not None and event.module.kind is ModuleKind.NAMED
+def _matters_elsewhere(event: Event, file: int) -> bool:
+    """Whether an event of importing a file is one for those who import it: what the file does to modules and
+    options of its own is over by then."""
+    if (
+        event.kind in (EventKind.DEFINE, EventKind.OVERLOAD, EventKind.SET_OPTION)
+        and event.module is not None
+    ):
+        return event.module.kind is ModuleKind.NAMED or event.module.file != file
     return True

@@ -108,7 +108,7 @@ class ConfigAfterLoad(Rule):
     ) -> Event | None:
         """A load before the assignment of a module that is launched after it."""
         for load in (*at_import, *events):
-            if not load.is_load or load.module is None or load.came_through_call_of(event):
+            if not load.is_load or load.module is None or load.was_judged_with(event):
                 continue
             is_before = load in at_import or project.timeline.precedes(file, load, event.block, event.order)
             if is_before and self._is_launched_unchanged(load.module, event, events, file):
