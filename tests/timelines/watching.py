@@ -45,7 +45,9 @@ def builds_of(folder: Path, recorder: Recorder) -> dict[str, Any]:
         except BaseException:
             outcome["error"] = traceback.format_exc()
         events = recorder.events
-        hashes = dict.fromkeys((load.module, load.hash) for load in (*events.builds, *events.cache_loads))
+        loads = [(build.module, build.hash) for build in events.builds]
+        loads += [(load.module, load.hash) for load in events.cache_loads]
+        hashes = dict.fromkeys(loads)
         outcome["builds"] = [module for module, _ in hashes]
         with os.fdopen(write, "w") as stream:
             json.dump(outcome, stream)
@@ -64,14 +66,14 @@ def main() -> None:
         headers.mkdir()
         os.environ[HEADERS_FOLDER] = str(headers)
         share_precompiled_headers(context.Runtime)
+        warp.config.kernel_cache_dir = f"{cache}/kernels"
         recorder = Recorder(Path(cache) / "events.json")
         recorder.watch_config(warp.config)
         recorder.watch_context(context)
         warp.launch = context.launch
-        warp.init()
+        warp.get_device("cpu")  # what all forks need is made before them
         _warm_up(Path(cache))
         outcomes = {}
-        warp.config.kernel_cache_dir = f"{cache}/kernels"
         for folder in sys.argv[1:]:
             runs = []
             text = (Path(folder) / "main.py").read_text()
