@@ -32,8 +32,8 @@ class Binder(NamedTuple):
 def reaching(binders: list[Binder], file: ProjectFile, block: int, order: int) -> list[Binder]:
     """The binders whose value a name can have at a place of the same scope.
 
-    The last one on every way to the place counts; in a loop those further down count as well, since the
-    body may have run before.
+    The last one on every way to the place counts; in a loop those further down, and the one that the place
+    is in, count as well, since the body may have run before.
     """
     around = file.block_ancestors(block)
     before = [binder for binder in binders if binder.order < order and file.may_reach(binder.block, block)]
@@ -45,5 +45,5 @@ def reaching(binders: list[Binder], file: ProjectFile, block: int, order: int) -
     if loop is None or (before and loop in file.block_ancestors(before[0].block)):
         return before
     return before + [
-        binder for binder in binders if binder.order > order and loop in file.block_ancestors(binder.block)
+        binder for binder in binders if binder.order >= order and loop in file.block_ancestors(binder.block)
     ]

@@ -379,7 +379,29 @@ class Evaluator:
             if on_cuda and binder.order < on_cuda[0]:
                 continue
             values += self._value_of(binder, file, scope, environment)
+        if len(binders) > 1 and any(self._feeds_itself(binder, file, scope) for binder in binders):
+            # Each turn of the loop goes on from the last: the first turns do not stand for the others.
+            values = [UNKNOWN, *(value for value in values if not isinstance(value, Constant))]
         return distinct(values) or (UNKNOWN,)
+
+    def _feeds_itself(self, binder: Binder, file: ProjectFile, scope: int) -> bool:
+        """Whether a loop binds a name anew from what it bound it to in an earlier turn."""
+        if not isinstance(binder.fact, BindingFact) or file.loop_of(binder.block) is None:
+            return False
+        pending, seen = [binder.fact], {binder.fact.order}
+        while pending:
+            binding = pending.pop()
+            names = set(names_in(binding.value, file))
+            if binding.kind is BindingKind.AUGMENTED:
+                names |= set(names_in(binding.target, file))
+            for name in names & file.binders[scope].keys():
+                for source in reaching(file.binders[scope][name], file, binding.block, binding.order):
+                    if source.fact is binder.fact:
+                        return True
+                    if isinstance(source.fact, BindingFact) and source.order not in seen:
+                        seen.add(source.order)
+                        pending.append(source.fact)
+        return False
 
     def _value_of(self, binder: Binder, file: ProjectFile, scope: int, environment: Environment) -> Values:
         match binder.fact:
