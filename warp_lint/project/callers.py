@@ -44,6 +44,13 @@ class Binding(NamedTuple):
     path: tuple[CallSite, ...]
 
 
+class Given(NamedTuple):
+    """A value of a parameter and the calls that hand it on, innermost first; none where it is the default."""
+
+    value: Value
+    path: tuple[CallSite, ...] = ()
+
+
 class Callers:
     """The calls of the project by the function that they call."""
 
@@ -51,7 +58,7 @@ class Callers:
         self._evaluator = evaluator
         self._sites: dict[tuple[int, int], list[CallSite]] = defaultdict(list)
         self._at_import: dict[tuple[int, int], bool] = {}
-        self._resolved: dict[ParameterValue, Values] = {}
+        self._given: dict[ParameterValue, list[Given]] = {}
         for file in evaluator.files:
             for index in range(len(file.facts.calls)):
                 for function in self.called(evaluator.callee(file.index, index)):
@@ -203,24 +210,40 @@ class Callers:
     def resolve(self, values: Values) -> Values:
         """The values with each parameter replaced by what the calls of its function give it, and by its
         default where some call leaves it out or nobody calls."""
-        found: list[Value] = []
-        for value in values:
-            found += self._resolve(value) if isinstance(value, ParameterValue) else (value,)
-        return distinct(found)
+        return distinct([given.value for given in self.given(values)])
 
-    def _resolve(self, parameter: ParameterValue) -> Values:
-        known = self._resolved.get(parameter)
+    def given(self, values: Values) -> list[Given]:
+        """What `resolve` gives, with the calls that each value comes from: the same value once for each
+        combination of files that these calls stand in."""
+        found: list[Given] = []
+        for value in values:
+            found += self._given_to(value) if isinstance(value, ParameterValue) else (Given(value),)
+        return found
+
+    def _given_to(self, parameter: ParameterValue) -> list[Given]:
+        known = self._given.get(parameter)
         if known is not None:
             return known
-        self._resolved[parameter] = (UNKNOWN,)  # what a recursive call sees
-        found: list[Value] = []
+        self._given[parameter] = [Given(UNKNOWN)]  # what a recursive call sees
+        found: dict[tuple[Value, frozenset[int]], Given] = {}
         for binding in self.bindings(parameter.file, parameter.scope, 2):
             names = binding.environment.get((parameter.file, parameter.scope), {})
-            found += self.resolve(names.get(parameter.name, (UNKNOWN,)))
-        if not found:
-            found += self.default(parameter)
-        self._resolved[parameter] = distinct(found)
-        return self._resolved[parameter]
+            for value, path in self.given(names.get(parameter.name, (UNKNOWN,))):
+                path = (*path, *binding.path)
+                found.setdefault((value, frozenset(site.file for site in path)), Given(value, path))
+        result = list(found.values()) or [Given(value) for value in self._uncalled(parameter)]
+        if distinct([given.value for given in result]) == (UNKNOWN,):
+            result = [Given(UNKNOWN)]
+        self._given[parameter] = result
+        return result
+
+    def _uncalled(self, parameter: ParameterValue) -> Values:
+        """What a parameter of a function is that nobody is seen to call: its default, and anything where the
+        function is passed on, since whoever gets it may call it with another value."""
+        default = self.default(parameter)
+        if default != (UNKNOWN,) and any(self.mentions(parameter.file, parameter.scope)):
+            return distinct([*default, UNKNOWN])
+        return default
 
     def default(self, parameter: ParameterValue) -> Values:
         """The default of a parameter, or `UNKNOWN`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -25,6 +25,7 @@ from warp_lint.project.values import (
     constant,
 )
 
+BlockDim: TypeAlias = Constant | Symbol
 DEFAULT_BLOCK_DIM = 256
 """What ``wp.launch`` uses on CUDA when no block dimension is given."""
 _BLOCK_DIM_POSITION = 12
@@ -34,7 +35,7 @@ class Launch(NamedTuple):
     """One kernel with one block dimension, launched at one place."""
 
     kernel: Kernel
-    block_dim: Constant | Symbol | None
+    block_dim: BlockDim | None
     """None: not known."""
     site: CallSite
     path: tuple[CallSite, ...]
@@ -44,6 +45,9 @@ class Launch(NamedTuple):
     """The launch gives no block dimension."""
     alternatives: int
     """How many kernels this launch may run on this way."""
+    sources: tuple[CallSite, ...] = ()
+    """The calls that give the block dimension where none on the path does: those of a constructor, say, that
+    keeps it in an attribute."""
 
     @property
     def is_sure(self) -> bool:
@@ -59,10 +63,11 @@ class LaunchFinder:
         self._callers = callers
 
     def launches_at(self, site: CallSite) -> Iterator[Launch]:
-        """The launches that a call stands for, each once."""
+        """The launches that a call stands for, each once for the files that it is led to from."""
         seen = set()
         for launch in self._found(site):
-            key = launch._replace(path=launch.path[:1])
+            files = frozenset(caller.file for caller in (*launch.path, *launch.sources))
+            key = (launch._replace(path=launch.path[:1], sources=()), files)
             if key not in seen:
                 seen.add(key)
                 yield launch
@@ -148,8 +153,8 @@ class LaunchFinder:
         is_default = block_dim == (constant(DEFAULT_BLOCK_DIM),) and not self._gives_block_dim(arguments)
         for kernel in kernels:
             if isinstance(kernel, Kernel):
-                for value in self._block_dims(block_dim):
-                    yield Launch(kernel, value, site, path, cpu_only, is_default, len(kernels))
+                for value, sources in self._block_dims(block_dim):
+                    yield Launch(kernel, value, site, path, cpu_only, is_default, len(kernels), sources)
 
     def _gives_block_dim(self, arguments: Arguments) -> bool:
         return arguments.get(_BLOCK_DIM_POSITION, "block_dim") is not None
@@ -160,20 +165,21 @@ class LaunchFinder:
             return given
         return (UNKNOWN,) if arguments.open else (constant(DEFAULT_BLOCK_DIM),)
 
-    def _block_dims(self, values: Values) -> Iterator[Constant | Symbol | None]:
-        for value in self._callers.resolve(values):
+    def _block_dims(self, values: Values) -> Iterator[tuple[BlockDim | None, tuple[CallSite, ...]]]:
+        """The block dimensions that values stand for, each with the calls that give it."""
+        for value, sources in self._callers.given(values):
             match value:
                 case Constant(value=bool() | float()):
-                    yield None
+                    yield None, sources
                 # Warp takes None and 0 for the default.
                 case Constant(value=None | 0):
-                    yield constant(DEFAULT_BLOCK_DIM)
+                    yield constant(DEFAULT_BLOCK_DIM), sources
                 case Constant(value=int(number)) if number > 0:
-                    yield constant(number)
+                    yield constant(number), sources
                 case Symbol():
-                    yield value
+                    yield value, sources
                 case _:
-                    yield None
+                    yield None, sources
 
     def _is_cpu_only(self, arguments: Arguments, site: CallSite) -> bool:
         call = self._callers.call(site)

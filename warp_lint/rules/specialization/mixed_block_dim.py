@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import msgspec
 
@@ -10,14 +11,24 @@ from warp_lint.findings import Applicability, Certainty, Edit, Finding, Fix, Lev
 from warp_lint.project import Project
 from warp_lint.project.callers import CallSite
 from warp_lint.project.kernels import ModuleKind
-from warp_lint.project.launches import DEFAULT_BLOCK_DIM, Launch
+from warp_lint.project.launches import DEFAULT_BLOCK_DIM, BlockDim, Launch
 from warp_lint.project.modules import WarpModule
 from warp_lint.project.values import Constant, Kernel, Symbol
 from warp_lint.rules.base import Rule
 
-BlockDim = Constant | Symbol
 _MOST_ALTERNATIVES = 2
 """A launch that may run more kernels than this says nothing about their block dimensions."""
+
+
+class _Builds(NamedTuple):
+    """The kernel builds of a module, and how many of them are never launched: at most, unless it is exact."""
+
+    unused: int
+    all: int
+    is_exact: bool
+
+    def __str__(self) -> str:
+        return f"{'' if self.is_exact else 'up to '}{self.unused} of {self.all}"
 
 
 class MixedBlockDim(Rule):
@@ -26,7 +37,9 @@ class MixedBlockDim(Rule):
     ## What it does
     Collects the block dimensions that the project launches a module's kernels with, across files and
     through helper functions, and reports each launch whose block dimension is not the one that most of the
-    module's kernels use. A launch that gives none uses 256.
+    module's kernels use. A launch that gives none uses 256. Where the code does not tell every block
+    dimension, the message gives the most builds that can be unused. Launches in tests, and of objects that
+    tests make, count only where there are no others.
 
     ## Why is this bad
     On CUDA the block dimension is part of a build's identity: a module is built once for each of them, each
@@ -62,40 +75,66 @@ class MixedBlockDim(Rule):
                 yield from self._check_module(module, project)
 
     def _check_module(self, module: WarpModule, project: Project) -> Iterator[Finding]:
-        launches = [
-            launch for launch in module.launches if launch.block_dim is not None and not launch.cpu_only
-        ]
+        on_cuda = self._speaking([launch for launch in module.launches if not launch.cpu_only], project)
+        launches = [launch for launch in on_cuda if launch.block_dim is not None]
         # Where many kernels may be meant, a launch says which are used, but not with which block dimension.
         told = [launch for launch in launches if launch.alternatives <= _MOST_ALTERNATIVES]
-        # What tests do with a module says nothing about it where others launch its kernels, too.
         told = [launch for launch in told if not self._is_for_test(launch, project)] or told
         kernels_at: dict[BlockDim, set[Kernel]] = defaultdict(set)
         for launch in told:
             assert launch.block_dim is not None
             kernels_at[launch.block_dim].add(launch.kernel)
-        launched = {launch.kernel for launch in launches}
-        built = sum(not k.is_generic or k.kernel in launched for k in module.kernels)
-        all_builds = built * len(kernels_at)
-        used = {(launch.kernel, launch.block_dim) for launch in launches if launch.block_dim in kernels_at}
-        wasted = all_builds - len(used)
-        if len(kernels_at) < 2 or wasted <= 0:
+        builds = self._builds(module, on_cuda, kernels_at)
+        if builds is None:
             return
         doubtful = {
             (launch.site, launch.block_dim) for launch in launches if launch.alternatives > _MOST_ALTERNATIVES
         }
         reference = self._reference(kernels_at, [block_dim for _, block_dim in doubtful])
-        uncounted = wasted
+        uncounted = builds.unused
         for site, found in _by_site(told).items():
             others = [launch for launch in found if launch.block_dim != reference]
             if others:
-                finding = self._finding(site, others, module, project, kernels_at, (wasted, all_builds))
+                finding = self._finding(site, others, module, project, kernels_at, builds)
                 # The waste is the module's: it is counted with the first of its findings.
                 yield msgspec.structs.replace(finding, redundant_builds=uncounted)
                 uncounted = 0
 
+    def _builds(
+        self, module: WarpModule, launches: list[Launch], kernels_at: dict[BlockDim, set[Kernel]]
+    ) -> _Builds | None:
+        """What the block dimensions cost; None where each build may be launched."""
+        launched = {launch.kernel for launch in launches}
+        built = sum(not k.is_generic or k.kernel in launched for k in module.kernels) * len(kernels_at)
+        may_be_used = {(item.kernel, item.block_dim) for item in launches if item.block_dim in kernels_at}
+        if len(kernels_at) < 2 or built <= len(may_be_used):
+            return None
+        used = {(kernel, block_dim) for block_dim, kernels in kernels_at.items() for kernel in kernels}
+        # Of a kernel that is only launched where many may be meant, one build is used at the least.
+        used_at_least = len(used) + len(
+            {kernel for kernel, _ in may_be_used} - {kernel for kernel, _ in used}
+        )
+        # A kernel that is also launched at a block dimension that is not known may use any of its builds.
+        unclear = {launch.kernel for launch in launches if launch.block_dim is None}
+        may_be_used |= {(kernel, block_dim) for kernel in unclear for block_dim in kernels_at}
+        is_exact = len(may_be_used) == used_at_least
+        is_exact &= not any(isinstance(block_dim, Symbol) for block_dim in kernels_at)
+        return _Builds(built - used_at_least, built, is_exact)
+
+    def _speaking(self, launches: list[Launch], project: Project) -> list[Launch]:
+        """The launches without those of tests, where others launch the kernel, too: what tests do says
+        nothing about it then."""
+        others = {launch.kernel for launch in launches if not self._is_for_test(launch, project)}
+        return [
+            launch
+            for launch in launches
+            if launch.kernel not in others or not self._is_for_test(launch, project)
+        ]
+
     def _is_for_test(self, launch: Launch, project: Project) -> bool:
-        """Whether a test launches, itself or through a helper."""
-        return any(project.is_test(project.files[site.file]) for site in (launch.site, *launch.path))
+        """Whether a test launches, itself, through a helper or through an object that it made."""
+        sites = (launch.site, *launch.path, *launch.sources)
+        return any(project.is_test(project.files[site.file]) for site in sites)
 
     def _reference(
         self, kernels_at: dict[BlockDim, set[Kernel]], doubtful: list[BlockDim | None]
@@ -121,20 +160,19 @@ class MixedBlockDim(Rule):
         module: WarpModule,
         project: Project,
         kernels_at: dict[BlockDim, set[Kernel]],
-        builds: tuple[int, int],
+        builds: _Builds,
     ) -> Finding:
         call = project.call(site)
         facts = project.files[site.file].facts
         here = _shown(launch.block_dim for launch in launches if launch.block_dim is not None)
         is_or_are = "are" if len({launch.block_dim for launch in launches}) > 1 else "is"
         names = ", ".join(sorted({project.kernels[launch.kernel].name for launch in launches}))
-        wasted, all_builds = builds
         symbolic = any(isinstance(block_dim, Symbol) for block_dim in kernels_at)
         up_to = "up to " if symbolic else ""
         return self.finding(
             facts.location(call.span),
             f'module "{module.name}" is built {up_to}{len(kernels_at)} times '
-            f"(block_dim {_shown(kernels_at)}): {wasted} of {all_builds} kernel builds are never launched; "
+            f"(block_dim {_shown(kernels_at)}): {builds} kernel builds are never launched; "
             f"{here} {is_or_are} used here for {names}",
             suppression_range=facts.location(call.statement_span).range,
             related=self._related(site, launches, module, project),
