@@ -62,9 +62,13 @@ class LintedCorpus:
             patch.setattr(run, "extract", self._facts_of)
             return lint_trees(Trees(trees, found.errors))
 
-    def spots(self, code: str) -> set[Spot]:
-        """Where the findings of a rule stand."""
-        return {self.spot(finding) for finding in self.result.findings if finding.code == code}
+    def spots(self, code: str, level: str = "") -> set[Spot]:
+        """Where the findings of a rule stand, all or those of one level."""
+        return {
+            self.spot(finding)
+            for finding in self.result.findings
+            if finding.code == code and level in ("", finding.level.value)
+        }
 
     def spot(self, finding: Finding) -> Spot:
         path = Path(finding.location.path).relative_to(self.root)

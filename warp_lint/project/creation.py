@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from warp_lint.project.callers import CallSite
 from warp_lint.project.kernels import KernelDefinition
+from warp_lint.project.modules import WarpModule
+from warp_lint.project.values import Class
 
 if TYPE_CHECKING:
     from warp_lint.project import Project
@@ -35,6 +37,44 @@ def is_created_at_import_only(kernel: KernelDefinition, function: int, project: 
                 seen.add((site.file, outer))
                 pending.append((site.file, outer))
     return True
+
+
+def constructor_around(kernel: KernelDefinition, function: int, project: Project) -> Class | None:
+    """The class whose ``__new__`` or ``__init__`` every way to a kernel starts in, before anything of the
+    kernel's module is loaded; None where there is another way, or a load on the way."""
+    if _follows_load(kernel, project):
+        return None
+    pending, seen = [(kernel.file.index, function)], {(kernel.file.index, function)}
+    found: set[Class] = set()
+    while pending:
+        file, scope = pending.pop()
+        owner = project.evaluator.class_of_method(file, scope)
+        if owner is not None and project.files[file].facts.scopes[scope].name in ("__new__", "__init__"):
+            found.add(owner)
+            continue
+        sites = project.callers.sites(file, scope)
+        if not sites or any(project.callers.mentions(file, scope)):
+            return None
+        for site in sites:
+            called_from = project.files[site.file]
+            outer = called_from.outermost_function_of(project.call(site).scope)
+            if outer is None or _is_after_load(site, kernel, project):
+                return None
+            if (site.file, outer) not in seen:
+                seen.add((site.file, outer))
+                pending.append((site.file, outer))
+    return found.pop() if len(found) == 1 else None
+
+
+def is_launched_by(owner: Class, module: WarpModule, project: Project) -> bool:
+    """Whether all launches of a module's kernels, those of tests aside, stand in a class."""
+    sites = [launch.path[-1] if launch.path else launch.site for launch in module.launches]
+    sites = [site for site in sites if not project.is_test(project.files[site.file])]
+    return bool(sites) and all(
+        site.file == owner.file
+        and owner.scope in project.files[site.file].scope_chain(project.call(site).scope)
+        for site in sites
+    )
 
 
 def _follows_load(kernel: KernelDefinition, project: Project) -> bool:

@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from warp_lint.facts import values as fact
-from warp_lint.facts.records import Argument, CallFact, DeviceCode, ScopeFact, ScopeKind, Span
+from warp_lint.facts.records import Argument, CallFact, DeviceCode, ImportFact, ScopeFact, ScopeKind, Span
 from warp_lint.findings import Location, Range
 from warp_lint.project.evaluation import Evaluator, KernelCreation, Place, names_in
 from warp_lint.project.files import ProjectFile
@@ -258,6 +258,20 @@ class KernelDefinition:
             if file.facts.scopes[scope].kind in (ScopeKind.FUNCTION, ScopeKind.LAMBDA):
                 found |= names & set(file.binders.get(scope, ()))
         return frozenset(found)
+
+    @cached_property
+    def is_always_the_same(self) -> bool:
+        """Whether every run of the functions around the kernel makes the same one, which Warp has no need to
+        build again: of their names it reads at most what they import, and its types are fixed."""
+        if self.is_generic or self.device_code is None or self.file is not self.body_file:
+            return False
+        return all(
+            isinstance(binder.fact, ImportFact)
+            for scope in self.file.scope_chain(self.scope.parent)
+            if self.file.facts.scopes[scope].kind in (ScopeKind.FUNCTION, ScopeKind.LAMBDA)
+            for name in self.enclosing_names & self.file.binders.get(scope, {}).keys()
+            for binder in self.file.binders[scope][name]
+        )
 
     @cached_property
     def captured_parameters(self) -> frozenset[str]:

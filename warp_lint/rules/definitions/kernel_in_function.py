@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from warp_lint.edits.kernels import isolate
 from warp_lint.findings import Applicability, Finding, Fix, Level, Related
 from warp_lint.project import Project
-from warp_lint.project.creation import is_created_at_import_only
+from warp_lint.project.creation import constructor_around, is_created_at_import_only, is_launched_by
 from warp_lint.project.kernels import KernelDefinition, ModuleKind
 from warp_lint.project.values import only_constant
 from warp_lint.rules.base import Rule
@@ -26,6 +26,11 @@ class KernelInFunction(Rule):
     avoids the new definition, not the growth of the module.
 
     Kernels that only the import of the file creates are not reported: nothing is loaded yet.
+
+    A kernel that uses nothing of its function is the same each time, and is not built again for itself. The
+    finding is advice (level `info`) where nothing else is built again as things stand: the kernel is the only
+    one of its module, or only the constructor of a class creates it whose methods launch all of the module.
+    The next kernel in the file, or a launch from elsewhere, changes that.
 
     ## Example
     ```python
@@ -67,12 +72,14 @@ class KernelInFunction(Rule):
                 continue  # a test of what cannot be made
             if is_created_at_import_only(kernel, function, project):
                 continue
+            advice = self._advice(kernel, function, project)
             yield self.finding(
                 kernel.location,
-                self._message(kernel, project),
+                advice or self._message(kernel, project),
                 suppression_range=kernel.suppression_range,
                 related=self._related(kernel, project),
                 fix=self._fix(kernel, project),
+                level=Level.INFO if advice else None,
             )
 
     def _shares_its_module(self, kernel: KernelDefinition) -> bool:
@@ -97,9 +104,42 @@ class KernelInFunction(Rule):
             return Fix(fix.title, Applicability.UNSAFE, fix.edits)
         return fix
 
+    def _advice(self, kernel: KernelDefinition, function: int, project: Project) -> str:
+        """What to say of a kernel that has nothing built again as the code is now; empty for others."""
+        if kernel.module.kind is not ModuleKind.OWN or not kernel.is_always_the_same:
+            return ""
+        module = project.modules[kernel.module]
+        created = f'kernel "{kernel.name}" created in {self._where(kernel)}()'
+        if self._is_alone(kernel, project):
+            return (
+                f"{created} is parsed and hashed again at each call; it is the only one of module "
+                f'"{module.name}": another kernel in the file would be built again with it'
+            )
+        owner = constructor_around(kernel, function, project)
+        if owner is None or kernel.module in project.preloaded_modules:
+            return ""
+        if not is_launched_by(owner, module, project):
+            return ""
+        name = project.files[owner.file].facts.scopes[owner.scope].name
+        return (
+            f'{created} joins module "{module.name}" before {name} launches any of its kernels: '
+            "where others have loaded it by then, all of them are built again"
+        )
+
+    def _is_alone(self, kernel: KernelDefinition, project: Project) -> bool:
+        """Whether the module has no other kernel, and none whose module is not known may join it."""
+        return project.modules[kernel.module].kernels == [kernel] and not any(
+            other.module.kind in (ModuleKind.UNKNOWN, ModuleKind.COMPUTED)
+            for other in project.kernels.values()
+            if other.body_file is kernel.body_file
+        )
+
+    def _where(self, kernel: KernelDefinition) -> str:
+        return kernel.file.facts.scopes[kernel.file.function_of(kernel.place.scope) or 0].qualified_name
+
     def _message(self, kernel: KernelDefinition, project: Project) -> str:
         module = project.modules[kernel.module]
-        where = kernel.file.facts.scopes[kernel.file.function_of(kernel.place.scope) or 0].qualified_name
+        where = self._where(kernel)
         captured = self._captured(kernel)
         if captured:
             return (
