@@ -28,6 +28,7 @@ NOT_FIXABLE = {
     "WRP103",
     "WRP104",
     "WRP105",
+    "WRP106",
     "WRP108",
     "WRP109",
     "WRP204",

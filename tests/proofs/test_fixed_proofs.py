@@ -25,6 +25,7 @@ WITHOUT_FIX = {
     "WRP103": "whether a late definition can run earlier, only its author knows",
     "WRP104": "whether the factory's arguments can be a key, only its author knows",
     "WRP105": "which key stays the same, only the author knows",
+    "WRP106": "every launch has to pass the value",
     "WRP108": "which of the two kernels is meant, only their author knows",
     "WRP109": "an argument, a factory or a static expression would do, and only the author knows which",
     "WRP204": "whether the query or the launch has the right block dimension, only their author knows",

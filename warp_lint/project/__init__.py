@@ -24,6 +24,7 @@ from warp_lint.project.lasting_settings import LastingSetting, find_lasting_sett
 from warp_lint.project.late_options import LateWrite, find_late_writes
 from warp_lint.project.launches import Launch, LaunchFinder
 from warp_lint.project.modules import WarpModule, find_modules
+from warp_lint.project.nondeterminism import Nondeterminism
 from warp_lint.project.options import (
     ConfigWrite,
     OptionWrite,
@@ -217,6 +218,10 @@ class Project:
             self.launches,
             self.warp_calls,
         )
+
+    @cached_property
+    def nondeterminism(self) -> Nondeterminism:
+        return Nondeterminism(self.evaluator, self.callers)
 
     @cached_property
     def timeline(self) -> Timeline:
