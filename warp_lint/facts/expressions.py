@@ -45,21 +45,27 @@ def expression(node: cst.BaseExpression, context: Context) -> Expression:
 def names_read(node: cst.CSTNode, without: Container[int] = ()) -> tuple[str, ...]:
     """The names that an expression or function reads, each once, in the order of the text; not those in the
     nodes whose ids are ``without``."""
-    found: dict[str, None] = {}
+    return tuple(count_names(node, without))
+
+
+def count_names(node: cst.CSTNode, without: Container[int] = ()) -> dict[str, int]:
+    """How often an expression or function reads each name, in the order of the text; nodes whose ids are
+    ``without`` do not count."""
+    found: dict[str, int] = {}
     pending: list[Any] = [node]
     pop, push, extend = pending.pop, pending.append, pending.extend
     while pending:
         part = pop()
         kind = part.__class__
         if kind is cst.Name:
-            found[part.value] = None
+            found[part.value] = found.get(part.value, 0) + 1
         elif kind is tuple:
             extend(part[::-1])
         elif kind in _ONLY_CHILD:
             push(_ONLY_CHILD[kind](part))
         elif kind in _CHILDREN and id(part) not in without:
             extend(_CHILDREN[kind](part))
-    return tuple(found)
+    return found
 
 
 _NOT_READ = {

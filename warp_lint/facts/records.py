@@ -245,6 +245,9 @@ class DeviceCode(msgspec.Struct, frozen=True):
     """Every call by a name or dotted name, in order; arguments only of ``tile_*`` and ``static``."""
     loops: tuple[DeviceLoop, ...]
     statements: int
+    parameters_read: tuple[str, ...] = ()
+    """The parameters whose value or elements the body reads: to store into an element, or to ask for
+    ``shape``, is not to read."""
 
 
 class FileFacts(msgspec.Struct):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from warp_lint.facts.records import BlockKind
+from collections.abc import Iterator
+
+from warp_lint.facts.records import BlockFact, BlockKind
+from warp_lint.facts.values import Expression
 from warp_lint.project.callers import Callers
 from warp_lint.project.files import ProjectFile
 
@@ -22,6 +25,14 @@ class Conditions:
         function = file.function_of(scope)
         return function is not None and self._guard_every_call(file, function)
 
+    def tests(self, file: ProjectFile, block: int, offset: int) -> Iterator[Expression]:
+        """What is asked before a place is come to: by the branches around it, and by those that may leave
+        the function before it."""
+        deciding = [file.facts.blocks[outer] for outer in file.block_ancestors(block)]
+        deciding += self._exits_before(file, block, offset, ("return", "exit", "raise"))
+        groups = {fact.group for fact in deciding if fact.kind is BlockKind.BRANCH}
+        return (fact.test for fact in file.facts.blocks if fact.group in groups and fact.test is not None)
+
     def _is_guarded(self, file: ProjectFile, block: int) -> bool:
         return any(
             file.facts.blocks[outer].kind in (BlockKind.BRANCH, BlockKind.EXCEPT)
@@ -31,14 +42,21 @@ class Conditions:
 
     def _is_behind_exit(self, file: ProjectFile, block: int, offset: int) -> bool:
         """Whether a branch further up may have returned or ended the program."""
+        return any(self._exits_before(file, block, offset, ("return", "exit")))
+
+    def _exits_before(
+        self, file: ProjectFile, block: int, offset: int, ways: tuple[str, ...]
+    ) -> Iterator[BlockFact]:
+        """The branches further up that leave the function in one of some ways."""
         around = file.block_ancestors(block)
-        return any(
-            fact.kind is BlockKind.BRANCH
-            and fact.leaves in ("return", "exit")
+        return (
+            fact
+            for index, fact in enumerate(file.facts.blocks)
+            if fact.kind is BlockKind.BRANCH
+            and fact.leaves in ways
             and fact.parent in around
             and fact.span.end <= offset
             and not file.exclude_each_other(index, block)
-            for index, fact in enumerate(file.facts.blocks)
         )
 
     def _guard_every_call(self, file: ProjectFile, function: int) -> bool:

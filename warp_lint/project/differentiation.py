@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from warp_lint.facts import values as fact
-from warp_lint.facts.records import CallFact
+from warp_lint.facts.records import CallFact, Parameter
 from warp_lint.project.callers import Callers, CallSite
 from warp_lint.project.evaluation import Evaluator, Place
 from warp_lint.project.files import ProjectFile, last_name
 from warp_lint.project.import_graph import ImportGraph
 from warp_lint.project.kernels import KernelDefinition
 from warp_lint.project.launches import Launch
-from warp_lint.project.values import Class, External, Kernel, Value
+from warp_lint.project.values import Class, External, Kernel, Value, Values
 from warp_lint.warp_api import FUNCTIONS, GRADIENT_ARGUMENTS, Role
 
 _DIFFERENTIATING = frozenset(
@@ -35,6 +36,9 @@ _INTEGER_TYPES = frozenset(
         *(f"warp.vec{size}{kind}" for size in (2, 3, 4) for kind in _VECTOR_TYPES),
     }
 )  # fmt: skip
+
+_PLAIN_TYPE = re.compile(r"(builtins\.)?float|warp\.(b?float|vec|mat|quat|transform|spatial_)\w*")
+"""Numbers, vectors and matrices that a launch passes by value."""
 
 
 class Differentiation:
@@ -175,6 +179,26 @@ class Differentiation:
             for base in scope.bases
             for value in self._evaluator.evaluate(base, place, {})
         )
+
+
+def passes_gradients(kernel: KernelDefinition) -> bool:
+    """Whether a kernel reads something that a gradient could go back to: what is no integer, and no plain
+    value, which Warp keeps no gradient of. One that only writes constants does not. (Its adjoint would set
+    the gradient of what it overwrites to zero; that is no gradient that stops.)"""
+    if is_integer_only(kernel):
+        return False
+    code = kernel.device_code
+    return code is None or any(
+        parameter.name in code.parameters_read and not _is_without_gradient(parameter, types)
+        for parameter, types in zip(kernel.scope.parameters, kernel.parameter_types, strict=True)
+    )
+
+
+def _is_without_gradient(parameter: Parameter, types: Values) -> bool:
+    names = [value.name if isinstance(value, External) else "" for value in types]
+    if isinstance(parameter.annotation, (fact.Name, fact.Attribute)):
+        return all(name in _INTEGER_TYPES or _PLAIN_TYPE.fullmatch(name) for name in names)
+    return all(name in _INTEGER_TYPES for name in names)
 
 
 def is_integer_only(kernel: KernelDefinition) -> bool:

@@ -1340,38 +1340,45 @@ _ISOLATING_DECORATORS = ("fem.cache.dynamic_kernel", "cache.dynamic_kernel", ".d
 
 def names_in(expression: fact.Expression, file: ProjectFile) -> Iterator[str]:
     """The names that an expression reads, calls in it included."""
+    for part in parts_in(expression, file):
+        match part:
+            case fact.Name(id=name):
+                yield name
+            case fact.Opaque(names=names):
+                yield from names
+
+
+def parts_in(expression: fact.Expression, file: ProjectFile) -> Iterator[fact.Expression]:
+    """An expression and those that it is made of, calls in it included, in the order of the text."""
+    yield expression
     match expression:
-        case fact.Name(id=name):
-            yield name
         case fact.Attribute(base=base):
-            yield from names_in(base, file)
+            yield from parts_in(base, file)
         case fact.Subscript(base=base, index=index):
-            yield from names_in(base, file)
-            yield from names_in(index, file)
+            yield from parts_in(base, file)
+            yield from parts_in(index, file)
         case fact.CallReference(index=number):
             call = file.facts.calls[number]
-            yield from names_in(call.function, file)
+            yield from parts_in(call.function, file)
             for argument in call.arguments:
-                yield from names_in(argument.value, file)
+                yield from parts_in(argument.value, file)
         case fact.Sequence(items=items) | fact.Operation(operands=items) | fact.FormattedString(parts=items):
             for item in items:
-                yield from names_in(item, file)
+                yield from parts_in(item, file)
         case fact.Starred(value=value):
-            yield from names_in(value, file)
+            yield from parts_in(value, file)
         case fact.Mapping(items=items):
             for entry in items:
                 if entry.key is not None:
-                    yield from names_in(entry.key, file)
-                yield from names_in(entry.value, file)
+                    yield from parts_in(entry.key, file)
+                yield from parts_in(entry.value, file)
         case fact.Conditional(test=test, body=body, orelse=orelse):
             for part in (test, body, orelse):
-                yield from names_in(part, file)
+                yield from parts_in(part, file)
         case fact.Comprehension(element=element, scope=scope):
-            yield from names_in(element, file)
+            yield from parts_in(element, file)
             for loop in file.loop_bindings.get(scope, ()):
-                yield from names_in(loop.value, file)
-        case fact.Opaque(names=names):
-            yield from names
+                yield from parts_in(loop.value, file)
 
 
 def _same_reference(first: fact.Expression, second: fact.Expression) -> bool:

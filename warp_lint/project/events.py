@@ -50,6 +50,8 @@ class Step(NamedTuple):
     is_import: bool = False
     passes_functions: bool = False
     """The call hands over functions to be called: what it runs is known only here."""
+    site: CallSite | None = None
+    """The call; None for an import."""
 
 
 class Event(NamedTuple):

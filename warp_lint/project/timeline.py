@@ -366,6 +366,7 @@ class Timeline:
             name,
             place,
             passes_functions=run is not None and run.callables is not NO_CALLABLES,
+            site=site,
         )
 
     # The events of what a scope runs

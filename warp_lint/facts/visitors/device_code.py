@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import libcst as cst
 import msgspec
 
 from warp_lint.facts.context import Context
-from warp_lint.facts.expressions import dotted_name, expression, names_read
+from warp_lint.facts.expressions import count_names, dotted_name, expression
 from warp_lint.facts.records import Argument, DeviceCall, DeviceCode, DeviceLoop, Span
 from warp_lint.facts.walk import walk
 
@@ -21,6 +23,8 @@ class _Body:
         self.names: tuple[str, ...] = ()
         """Read by functions in it."""
         self.bound: set[str] = {parameter.name.value for parameter in _parameters(node.params)}
+        self.without_reading: Counter[str] = Counter()
+        """How often names stand where nothing is read: stored into, or asked for their shape."""
         self.calls: list[DeviceCall] = []
         self.loops: list[DeviceLoop] = []
         self.loop_stack: list[int] = []
@@ -85,9 +89,10 @@ class _SummaryVisitor(cst.CSTVisitor):
         if self._bodies[-1].node is not original_node:
             return
         body = self._bodies.pop()
+        counts = count_names(original_node, self._functions - {id(original_node)})
         # What functions in it read from outside, it reads as well.
-        read = (*names_read(original_node, self._functions - {id(original_node)}), *body.names)
-        names = tuple(name for name in dict.fromkeys(read) if name not in body.bound)
+        names = tuple(name for name in dict.fromkeys((*counts, *body.names)) if name not in body.bound)
+        parameters = [parameter.name.value for parameter in _parameters(original_node.params)]
         self.context.facts.device_code.append(
             DeviceCode(
                 scope=self.context.scope_indices[id(original_node)],
@@ -95,6 +100,11 @@ class _SummaryVisitor(cst.CSTVisitor):
                 calls=tuple(body.calls),
                 loops=tuple(body.loops),
                 statements=body.statements,
+                parameters_read=tuple(
+                    name
+                    for name in parameters
+                    if counts.get(name, 0) > body.without_reading[name] or name in body.names
+                ),
             )
         )
         if self._bodies:
@@ -106,6 +116,7 @@ class _SummaryVisitor(cst.CSTVisitor):
     def visit_Assign(self, node: cst.Assign) -> None:
         for target in node.targets:
             self._bind(target.target)
+            self._store(target.target)
         if len(node.targets) == 1:
             self._bodies[-1].targets[id(node.value)] = dotted_name(node.targets[0].target)
 
@@ -115,6 +126,10 @@ class _SummaryVisitor(cst.CSTVisitor):
 
     def visit_AugAssign(self, node: cst.AugAssign) -> None:
         self._bind(node.target)
+
+    def visit_Attribute(self, node: cst.Attribute) -> None:
+        if type(node.value) is cst.Name and node.attr.value == "shape":
+            self._bodies[-1].without_reading[node.value.value] += 1
 
     def visit_CompFor(self, node: cst.CompFor) -> None:
         self._bind(node.target)
@@ -175,6 +190,15 @@ class _SummaryVisitor(cst.CSTVisitor):
             keyword,
             self.context.span(node.value),
         )
+
+    def _store(self, target: cst.CSTNode) -> None:
+        if type(target) is cst.Tuple or type(target) is cst.List:
+            for element in target.elements:
+                self._store(element.value)
+        while type(target) is cst.Subscript:
+            target = target.value
+            if type(target) is cst.Name:
+                self._bodies[-1].without_reading[target.value] += 1
 
     def _bind(self, target: cst.CSTNode) -> None:
         if type(target) is cst.Name:

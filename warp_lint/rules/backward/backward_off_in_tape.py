@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from warp_lint.facts import values as fact
 from warp_lint.findings import Finding, Level, Related
 from warp_lint.project import Project
-from warp_lint.project.differentiation import is_integer_only
+from warp_lint.project.callers import CallSite
+from warp_lint.project.differentiation import passes_gradients
+from warp_lint.project.evaluation import names_in, parts_in
 from warp_lint.project.events import Context, Event, EventKind
-from warp_lint.project.files import ProjectFile
+from warp_lint.project.files import ProjectFile, target_names
 from warp_lint.project.kernels import KernelDefinition
 from warp_lint.project.values import External, Instance, constant
 from warp_lint.rules.base import Rule
@@ -21,7 +23,9 @@ class BackwardOffInTape(Rule):
 
     ## What it does
     Reports launches, also those in functions that are called, under a recording `wp.Tape` whose `backward`
-    is called, of kernels whose backward code is turned off on the decorator or for the module.
+    is called, of kernels whose backward code is turned off on the decorator or for the module. A kernel that
+    reads no array of floats has no gradient to pass on, and a launch that is behind a question for
+    `requires_grad` has been thought of.
 
     ## Why is this bad
     The tape cannot go through the kernel: all gradients behind it are zero. Warp raises nothing; a line in
@@ -69,9 +73,9 @@ class BackwardOffInTape(Rule):
                     continue
                 kernel = project.kernels[event.kernel]
                 off = self._turned_off(kernel, project)
-                if off is None or is_integer_only(kernel) or not self._records(event, project):
+                if off is None or not passes_gradients(kernel) or not self._records(event, project):
                     continue
-                if self._goes_backward(file, project):
+                if not self._is_guarded(event, project) and self._goes_backward(file, project):
                     reported.add(event.location)
                     yield self._finding(event, kernel, off, project)
 
@@ -94,6 +98,26 @@ class BackwardOffInTape(Rule):
         place = project.evaluator.place_of(event.site.file, call)
         given = project.evaluator.arguments(call, place, {}).get(9, "record_tape")
         return given is None or given == (constant(True),)
+
+    def _is_guarded(self, event: Event, project: Project) -> bool:
+        """Whether the launch, or a call that leads to it, is behind a question for gradients."""
+        sites = [event.site, *(step.site for step in event.steps)]
+        return any(self._asks_before(site, project) for site in sites if site is not None)
+
+    def _asks_before(self, site: CallSite, project: Project) -> bool:
+        file = project.files[site.file]
+        call = project.call(site)
+        tests = list(project.conditions.tests(file, call.block, call.span.start))
+        if any(_asks_for_gradients(test, file) for test in tests):
+            return True
+        names = {name for test in tests for name in names_in(test, file)}
+        # wanted = x.requires_grad or y.requires_grad
+        return any(
+            binding.scope == call.scope
+            and not names.isdisjoint(name for _, name in target_names(binding.target))
+            and _asks_for_gradients(binding.value, file)
+            for binding in file.facts.bindings
+        )
 
     def _goes_backward(self, file: ProjectFile, project: Project) -> bool:
         """Whether the file calls the ``backward`` of some tape."""
@@ -118,3 +142,12 @@ class BackwardOffInTape(Rule):
             suppression_range=facts.location(project.call(event.site).statement_span).range,
             related=[off, *(Related(f"through {step.name}", step.location) for step in event.steps)],
         )
+
+
+def _asks_for_gradients(expression: fact.Expression, file: ProjectFile) -> bool:
+    """Whether an expression reads ``requires_grad``, as an attribute, a name, or with ``getattr``."""
+    return any(
+        part in (fact.Name("requires_grad"), fact.Constant("requires_grad"))
+        or (isinstance(part, fact.Attribute) and part.attribute == "requires_grad")
+        for part in parts_in(expression, file)
+    )
