@@ -432,6 +432,17 @@ def _settings_listed(paths: Sequence[str], lookup: SettingsLookup) -> Iterable[s
 
 
 @commands.command()
+def server() -> int:
+    """Serve an editor, over standard input and output, in the language server protocol."""
+    try:
+        from warp_lint.language_server.server import create_server
+    except ImportError as error:
+        raise click.ClickException(f"{error}; it comes with `pip install 'warp-lint[server]'`") from error
+    create_server().start_io()
+    return CLEAN
+
+
+@commands.command()
 @click.argument("paths", nargs=-1, type=click.Path(exists=True))
 def clean(paths: tuple[str, ...]) -> int:
     """Remove the caches in and below directories (by default the working one), and of their projects."""

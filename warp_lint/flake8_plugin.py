@@ -12,10 +12,8 @@ the plugin.
 from __future__ import annotations
 
 import argparse
-import io
 import os
 import re
-import tokenize
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -23,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from warp_lint import __version__
-from warp_lint.source import concerns_warp
+from warp_lint.source import concerns_warp, encoded
 
 if TYPE_CHECKING:
     from warp_lint.run import KnownFacts, Result
@@ -124,7 +122,7 @@ class _Session:
         from warp_lint.settings import SettingsError
         from warp_lint.trees import find_trees
 
-        texts = {path: _encoded(text)}
+        texts = {path: encoded(text)}
         try:
             trees = find_trees([path], self._lookup(), in_memory=texts, whole_projects=self._sees_projects)
             return _by_path(self._linted(trees, texts)).get(path, ())
@@ -198,12 +196,3 @@ def _file_may_concern_us(path: str) -> bool:
     with suppress(OSError):
         return _may_concern_us(Path(path).read_bytes())
     return False
-
-
-def _encoded(text: str) -> bytes:
-    """The bytes that a text could be read from, if the encoding that it names has all of its characters."""
-    data = text.encode(errors="replace")
-    with suppress(SyntaxError, UnicodeError, LookupError):
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        return text.encode(encoding)
-    return data

@@ -13,6 +13,7 @@ import re
 import tokenize
 from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -133,6 +134,14 @@ class Source:
     @cached_property
     def _one_byte_each(self) -> bool:
         return len(self.data) - (len(codecs.BOM_UTF8) if self.has_bom else 0) == len(self.text)
+
+
+def encoded(text: str) -> bytes:
+    """The bytes of a file with this text; UTF-8 where it cannot be in the encoding that it declares."""
+    data = text.encode(errors="replace")
+    with suppress(SourceError, UnicodeError, LookupError):
+        return text.encode(_declared_encoding(data))
+    return data
 
 
 def concerns_warp(data: bytes) -> bool:

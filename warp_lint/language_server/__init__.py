@@ -1,0 +1,1 @@
+"""Findings, fixes and explanations in editors, over the language server protocol."""
