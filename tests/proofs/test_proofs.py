@@ -14,6 +14,9 @@ from tests.proofs import evidence
 from tests.proofs.harness import record
 from tests.proofs.proofs import Case, NotProvenError, observe, read_cases, read_reasons
 from warp_lint.rules import all_rules
+from warp_lint.run import lint_trees
+from warp_lint.settings import Settings
+from warp_lint.trees import SettingsLookup, find_trees
 
 pytestmark = pytest.mark.proof
 
@@ -37,6 +40,18 @@ PRINTED_BY_TRAPS = {
     # The kernel ran before; only the one in a module of its own still does.
     "failing_overload": "scale runs\ninvert fails\nscale fails\nscale_alone runs\n",
 }
+
+
+RULES_OF_TRAPS = {
+    "device_as_module": "WRP605",
+    "loop_variable_in_kernel": "WRP109",
+    "map_keeps_first_capture": "WRP107",
+    "module_options_without_unique": "WRP311",
+    "stale_strip_hash": "WRP616",
+    "tape_without_backward": "WRP402",
+}
+"""The rule that reports each trap. That an overload fails to compile cannot be seen, and two traps bear the
+error that they show; the pairs of WRP611 and WRP613 let it out."""
 
 
 def name_of(value: object) -> str:
@@ -82,6 +97,16 @@ def test_trap(trap: Path) -> None:
     assert last_run.exit_status == 0, last_run.messages
     assert last_run.output == PRINTED_BY_TRAPS[trap.stem]
     check_page_has(evidence.trap_row(trap, last_run))
+
+
+@pytest.mark.parametrize("trap", [trap for trap in TRAPS if trap.stem in RULES_OF_TRAPS], ids=name_of)
+def test_trap_is_reported(trap: Path) -> None:
+    """In each program of the trap, which is a run of its own."""
+    code = RULES_OF_TRAPS[trap.stem]
+    for program in evidence.programs(trap) if trap.is_dir() else [trap]:
+        settings = Settings(str(program.parent)).with_overrides({"select": [code], "target-version": "1.19"})
+        found = find_trees([str(program)], SettingsLookup(settings), whole_projects=False)
+        assert code in {finding.code for finding in lint_trees(found).findings}
 
 
 def test_every_rule_is_proven_or_says_why_not() -> None:

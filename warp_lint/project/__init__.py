@@ -23,6 +23,7 @@ from warp_lint.project.kind import is_library, is_test
 from warp_lint.project.lasting_settings import LastingSetting, find_lasting_settings
 from warp_lint.project.late_options import LateWrite, find_late_writes
 from warp_lint.project.launches import Launch, LaunchFinder
+from warp_lint.project.module_names import ModuleNames
 from warp_lint.project.modules import WarpModule, find_modules
 from warp_lint.project.nondeterminism import Nondeterminism
 from warp_lint.project.options import (
@@ -34,8 +35,9 @@ from warp_lint.project.options import (
 )
 from warp_lint.project.origins import OriginFinder
 from warp_lint.project.overloads import Overloads
+from warp_lint.project.preloads import Preload, find_preloads
 from warp_lint.project.timeline import Timeline
-from warp_lint.project.values import Collection, External, Kernel, Partial, constant
+from warp_lint.project.values import External, Kernel, Partial, constant
 from warp_lint.project.version_checks import VersionChecks
 from warp_lint.settings import Settings
 from warp_lint.source import Source
@@ -153,6 +155,10 @@ class Project:
         ]
 
     @cached_property
+    def module_names(self) -> ModuleNames:
+        return ModuleNames(self)
+
+    @cached_property
     def environment_writes(self) -> list[EnvironmentWrite]:
         return find_environment_writes(self.evaluator)
 
@@ -177,21 +183,14 @@ class Project:
         return write.values == (constant(option.default),) and not self.config_writes_for(write.name, file)
 
     @cached_property
+    def preloads(self) -> list[Preload]:
+        """The calls that build or fetch modules ahead of their launches."""
+        return find_preloads(self)
+
+    @cached_property
     def preloaded_modules(self) -> frozenset[ModuleKey]:
         """The modules that a load or compilation ahead of the launches names."""
-        found: set[ModuleKey | None] = set()
-        for name in ("load_module", "force_load", "compile_aot_module", "load_aot_module"):
-            for site in self.calls_of(name):
-                file = self.files[site.file]
-                place = self.evaluator.place_of(site.file, self.call(site))
-                arguments = self.evaluator.arguments(self.call(site), place, {})
-                given = arguments.get(1, "modules") if name == "force_load" else arguments.get(0, "module")
-                if given is None and name != "force_load":
-                    found.add(self.warp_modules.own(file))
-                for value in given or ():
-                    items = value.items if isinstance(value, Collection) else ((value,),)
-                    found |= {self.warp_modules.of_values(item, file) for item in items}
-        return frozenset(key for key in found if key is not None)
+        return frozenset(key for preload in self.preloads for key in preload.named if key is not None)
 
     @cached_property
     def modules(self) -> dict[ModuleKey, WarpModule]:

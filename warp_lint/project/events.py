@@ -26,6 +26,8 @@ class EventKind(str, enum.Enum):
     """A kernel runs; its module is built or fetched first."""
     LOAD = "load"
     """A module is built or fetched ahead of launches."""
+    COMPILE = "compile"
+    """A module is built into files, and not loaded."""
     SET_OPTION = "set option"
     SET_CONFIG = "set config"
     CLEAR_CACHE = "clear cache"

@@ -316,6 +316,9 @@ class Timeline:
         for name in ("clear_kernel_cache", "clear_lto_cache", "build.clear_kernel_cache"):
             for site in project.calls_of(name):
                 self._add_call(site, EventKind.CLEAR_CACHE, f"this {name}")
+        for preload in project.preloads:
+            for module in preload.modules if preload.name == "compile_aot_module" else ():
+                self._add_call(preload.site, EventKind.COMPILE, "this compilation", module)
         for site in project.calls_of("init"):
             self._add_call(site, EventKind.INIT, "this wp.init")
         for site in project.calls_of("overload"):
