@@ -261,6 +261,12 @@ class Callers:
             if Function(file, scope) in self._evaluator.evaluate(reference, place, {}):
                 yield self._evaluator.files[place.file], reference
 
+    def passed_at(self, name: str, value: Value) -> Iterator[Place]:
+        """Where a value is passed somewhere under a name: as an argument, in a collection, by a return."""
+        for place, reference in self._references.get(name, ()):
+            if value in self._evaluator.evaluate(reference, place, {}):
+                yield place
+
     @cached_property
     def _references(self) -> dict[str, list[tuple[Place, fact.Expression]]]:
         """The names and attributes that are passed somewhere, by the name."""

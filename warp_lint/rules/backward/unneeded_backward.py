@@ -6,6 +6,7 @@ from warp_lint.edits.kernels import edit_kernel
 from warp_lint.edits.options import set_at_top
 from warp_lint.findings import Applicability, Finding, Fix, Level
 from warp_lint.project import Project
+from warp_lint.project.callers import CallSite
 from warp_lint.project.differentiation import is_integer_only
 from warp_lint.project.kernels import KernelDefinition, ModuleKey, ModuleKind
 from warp_lint.project.modules import WarpModule
@@ -19,7 +20,9 @@ class UnneededBackward(Rule):
     ## What it does
     Reports, once for each module, kernels that are built with their adjoints although nothing in the project
     that can reach them differentiates: no `wp.Tape`, `adjoint=True`, `requires_grad=True`, gradient helper,
-    torch or JAX bridge, or custom gradient. Modules whose kernels take only integers always qualify.
+    torch or JAX bridge, or custom gradient. Modules whose kernels take only integers always qualify. Generic
+    kernels that the project neither launches nor overloads are not built, and do not count; nor do modules
+    that are loaded only where a test expects an error.
 
     ## Why is this bad
     The adjoint of a kernel is more than half of its code: without it the generated source falls to 35 to
@@ -67,8 +70,11 @@ class UnneededBackward(Rule):
                 for kernel in module.kernels
                 if self._generates_backward(kernel) and not self._is_off_in_config(kernel, project)
             ]
-            if with_backward and not self._is_differentiated(with_backward, project):
-                yield self._finding(with_backward, module, project)
+            if not with_backward or self._is_differentiated(with_backward, project):
+                continue
+            built = [kernel for kernel in with_backward if self._has_instance(kernel, module, project)]
+            if built and not self._is_only_to_fail(module, project):
+                yield self._finding(built, module, project)
 
     def _is_off_in_config(self, kernel: KernelDefinition, project: Project) -> bool:
         """Whether backward code may be off for all modules that are made where the kernel is."""
@@ -92,6 +98,34 @@ class UnneededBackward(Rule):
         if kernel.file.expects_error(kernel.place.block):
             return False  # a test of what cannot be made
         return "enable_backward" not in kernel.options and not kernel.creation.arguments.open
+
+    def _has_instance(self, kernel: KernelDefinition, module: WarpModule, project: Project) -> bool:
+        """Whether anything is built for the kernel: for a generic one, what is launched or declared."""
+        return (
+            not kernel.is_generic
+            or any(launch.kernel == kernel.kernel for launch in module.launches)
+            or kernel.kernel in project.overloads.declared
+        )
+
+    def _is_only_to_fail(self, module: WarpModule, project: Project) -> bool:
+        """Whether the module is loaded, or without that its kernels are handed on, only where a test expects
+        an error: it is never built."""
+        fails = [
+            any(self._expects_error(site, project) for site in (launch.site, *launch.path))
+            for launch in module.launches
+        ]
+        fails += [preload.expects_error for preload in project.preloads if module.key in preload.named]
+        if fails:
+            return all(fails)
+        places = [
+            place
+            for kernel in module.kernels
+            for place in project.callers.passed_at(kernel.scope.name, kernel.kernel)
+        ]
+        return bool(places) and all(project.files[place.file].expects_error(place.block) for place in places)
+
+    def _expects_error(self, site: CallSite, project: Project) -> bool:
+        return project.files[site.file].expects_error(project.call(site).block)
 
     def _is_differentiated(self, kernels: list[KernelDefinition], project: Project) -> bool:
         return any(
