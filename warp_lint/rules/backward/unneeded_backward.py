@@ -21,7 +21,7 @@ class UnneededBackward(Rule):
     Reports, once for each module, kernels that are built with their adjoints although nothing in the project
     that can reach them differentiates: no `wp.Tape`, `adjoint=True`, `requires_grad=True`, gradient helper,
     torch or JAX bridge, or custom gradient. Modules whose kernels take only integers always qualify. Generic
-    kernels that the project neither launches nor overloads are not built, and do not count; nor do modules
+    kernels that the project neither launches, overloads nor hands on are not built, and do not count; nor do modules
     that are loaded only where a test expects an error.
 
     ## Why is this bad
@@ -100,11 +100,13 @@ class UnneededBackward(Rule):
         return "enable_backward" not in kernel.options and not kernel.creation.arguments.open
 
     def _has_instance(self, kernel: KernelDefinition, module: WarpModule, project: Project) -> bool:
-        """Whether anything is built for the kernel: for a generic one, what is launched or declared."""
+        """Whether anything may be built for the kernel: for a generic one, what is launched or declared, or
+        launched by whom the kernel is handed on to."""
         return (
             not kernel.is_generic
             or any(launch.kernel == kernel.kernel for launch in module.launches)
-            or kernel.kernel in project.overloads.declared
+            or bool(project.overloads.declared.get(kernel.kernel))
+            or any(project.callers.passed_at(kernel.scope.name, kernel.kernel))
         )
 
     def _is_only_to_fail(self, module: WarpModule, project: Project) -> bool:
