@@ -21,8 +21,8 @@ class UnneededBackward(Rule):
     Reports, once for each module, kernels that are built with their adjoints although nothing in the project
     that can reach them differentiates: no `wp.Tape`, `adjoint=True`, `requires_grad=True`, gradient helper,
     torch or JAX bridge, or custom gradient. Modules whose kernels take only integers always qualify. Generic
-    kernels that the project neither launches, overloads nor hands on are not built, and do not count; nor do modules
-    that are loaded only where a test expects an error.
+    kernels that the project does not launch, overload or hand on are not built and do not count; nor do
+    modules that are loaded only where a test expects an error.
 
     ## Why is this bad
     The adjoint of a kernel is more than half of its code: without it the generated source falls to 35 to
