@@ -10,9 +10,10 @@ from warp_lint.project.evaluation import Place
 from warp_lint.project.files import ProjectFile
 from warp_lint.project.values import External
 from warp_lint.rules.base import Rule
-from warp_lint.warp_api import FUNCTIONS, TILE_OPERATIONS, Version, Versioned, find, history
+from warp_lint.warp_api import FUNCTIONS, NEWEST, TILE_OPERATIONS, Version, Versioned, find, history
 
 _END = 1 << 60
+_KNOWN = frozenset(function.name for function in FUNCTIONS)
 
 
 class ApiTooNew(Rule):
@@ -57,7 +58,9 @@ class ApiTooNew(Rule):
 
     def check(self, project: Project) -> Iterator[Finding]:
         version = project.settings.target_version
-        for name in sorted(project.warp_calls):
+        if version >= NEWEST:
+            return
+        for name in sorted(_KNOWN & project.warp_calls.keys()):
             for site in project.warp_calls[name]:
                 for what, since, span in _too_new(name, project.call(site), version):
                     if not self._is_checked(site, project):

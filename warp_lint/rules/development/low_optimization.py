@@ -20,9 +20,9 @@ class LowOptimization(Rule):
     decides about it. Tests may set it.
 
     ## Why is this bad
-    Every launch runs slower code. On CUDA nothing is gained for it: most of the build is spent before the
-    optimizer runs, and a build at level 0 took longer than one at the usual level when it was measured. On
-    the CPU builds do become faster, which may be worth it for a test run, but hardly for every run.
+    Every launch runs slower code. On CUDA nothing is gained for it: where it was measured, a build at level 0
+    took longer than one at the usual level, 1.10 against 0.84 seconds. On the CPU builds do become faster,
+    which may be worth it for a test run, but hardly for every run.
 
     ## Example
     ```python

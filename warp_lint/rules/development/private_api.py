@@ -8,7 +8,7 @@ from warp_lint.facts.records import Span
 from warp_lint.findings import Finding, Level
 from warp_lint.project import Project
 from warp_lint.project.evaluation import Place
-from warp_lint.project.expressions import expressions_of, parts_of
+from warp_lint.project.expressions import attributes_in, expressions_of
 from warp_lint.project.files import ProjectFile
 from warp_lint.project.values import External, Kernel, ModuleOf
 from warp_lint.rules.base import Rule
@@ -102,14 +102,12 @@ def _imports(file: ProjectFile) -> Iterator[_Use]:
 def _reads(file: ProjectFile, project: Project) -> Iterator[_Use]:
     """``wp.context.…`` and ``warp._src.…`` wherever an expression is kept."""
     for kept in expressions_of(file):
-        for part in parts_of(kept.expression, file):
-            match part:
-                case fact.Attribute(base=base, attribute=attribute) if (
-                    attribute == "_src" or attribute in _GONE
-                ):
-                    is_warp = project.evaluator.evaluate(base, kept.place, {}) == (External("warp"),)
-                    if is_warp and not _is_imported(base, attribute, file):
-                        yield _Use(kept.span, kept.statement_span, attribute, kept.place)
+        for part in attributes_in(kept.expressions):
+            if part.attribute != "_src" and part.attribute not in _GONE:
+                continue
+            is_warp = project.evaluator.evaluate(part.base, kept.place, {}) == (External("warp"),)
+            if is_warp and not _is_imported(part.base, part.attribute, file):
+                yield _Use(kept.span, kept.statement_span, part.attribute, kept.place)
 
 
 def _is_imported(base: fact.Expression, attribute: str, file: ProjectFile) -> bool:

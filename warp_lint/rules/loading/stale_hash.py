@@ -59,9 +59,10 @@ class StaleHash(Rule):
     level = Level.ERROR
 
     def check(self, project: Project) -> Iterator[Finding]:
-        uncompiled = _loads_without_compilation(project)
+        sources = list(_sources(project))
+        uncompiled = _loads_without_compilation(project) if sources else {}
         reported: set[ModuleKey] = set()
-        for source in _sources(project):
+        for source in sources:
             module = project.modules.get(source.module)
             if source.module in reported or module is None:
                 continue
