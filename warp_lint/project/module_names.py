@@ -61,8 +61,12 @@ class ModuleNames:
         """
         if name in self.known or self._project.evaluator.modules.find(name, file) is not None:
             return None
-        if any(known.startswith(f"{name}.") for known in self.known):
-            return None  # a package, with modules below it
+        if any(
+            # a package with modules below it, or a file that can be reached by more than one name
+            known.startswith(f"{name}.") or known.endswith(f".{name}") or name.endswith(f".{known}")
+            for known in self.known
+        ):
+            return None
         if not only_slips and (name in self._kernel_names or name == file.path.name):
             return WrongName(name, self._own(file))
         nearest = difflib.get_close_matches(name, sorted(self.known), 1, _CLOSE)

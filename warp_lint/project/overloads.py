@@ -98,6 +98,8 @@ class Overloads:
         self._open_parameters: dict[Kernel, list[OpenParameter]] = {}
         self.declared: dict[Kernel, list[Declaration]] = defaultdict(list)
         """The declared overloads of each kernel, in the order of files and text."""
+        self.of_unknown_kernels: set[CallSite] = set()
+        """The calls that declare an overload of a kernel that is not known."""
         found = [*self._of_stubs(), *(item for site in sites for item in self._of_call(site))]
         for declaration in sorted(found, key=lambda item: (item.file.index, item.span)):
             self.declared[declaration.kernel].append(declaration)
@@ -137,7 +139,9 @@ class Overloads:
             outermost = way.path[-1] if way.path else site
             for environment in self._evaluator.iterations(place, given, way.environment):
                 kernel = self._overloaded(arguments, place, environment)
-                if kernel is not None:
+                if kernel is None:
+                    self.of_unknown_kernels.add(site)
+                else:
                     yield Declaration(
                         kernel,
                         self._signature_of(kernel, Source(types, place, environment)),

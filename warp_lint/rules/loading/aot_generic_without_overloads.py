@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from warp_lint.edits.overloads import declare
 from warp_lint.findings import Applicability, Finding, Fix, Level, Related
 from warp_lint.project import Project
+from warp_lint.project.events import EventKind
 from warp_lint.project.kernels import KernelDefinition
 from warp_lint.project.overloads import Signature
 from warp_lint.project.preloads import Preload
@@ -16,7 +17,7 @@ class AotGenericWithoutOverloads(Rule):
 
     ## What it does
     Reports `wp.compile_aot_module` of a module with generic kernels for which no `wp.overload` declares an
-    instance.
+    instance, and that nothing launches before.
 
     ## Why is this bad
     A generic kernel is code only for given types, and until it is launched or declared, there are none. The
@@ -56,6 +57,8 @@ class AotGenericWithoutOverloads(Rule):
     level = Level.WARNING
 
     def check(self, project: Project) -> Iterator[Finding]:
+        if project.overloads.of_unknown_kernels:
+            return  # any of them may be declared there
         for preload in project.preloads:
             if preload.name != "compile_aot_module" or len(preload.modules) != 1 or preload.expects_error:
                 continue
@@ -64,7 +67,9 @@ class AotGenericWithoutOverloads(Rule):
             skipped = [
                 kernel
                 for kernel in kernels
-                if kernel.is_generic and not project.overloads.declared.get(kernel.kernel)
+                if kernel.is_generic
+                and not project.overloads.declared.get(kernel.kernel)
+                and not _is_launched_before(kernel, preload, project)
             ]
             if module is not None and skipped:
                 yield self._finding(preload, module.name, skipped, len(skipped) == len(kernels), project)
@@ -87,6 +92,20 @@ class AotGenericWithoutOverloads(Rule):
             related=[Related(f'"{kernel.name}" is generic', kernel.location) for kernel in skipped[:3]],
             fix=_fix(skipped, project),
         )
+
+
+def _is_launched_before(kernel: KernelDefinition, preload: Preload, project: Project) -> bool:
+    """Whether a launch in the same flow has made an instance of the kernel by then."""
+    for file, _, events, _ in project.timeline.flows():
+        for compilation in events:
+            if compilation.site == preload.site and any(
+                event.kernel == kernel.kernel
+                and event.kind is EventKind.LAUNCH
+                and project.timeline.precedes(file, event, compilation.block, compilation.order)
+                for event in events
+            ):
+                return True
+    return False
 
 
 def _fix(kernels: list[KernelDefinition], project: Project) -> Fix | None:

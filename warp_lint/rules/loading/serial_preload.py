@@ -57,7 +57,11 @@ class SerialPreload(Rule):
             if preload.is_for_cpu_alone or project.is_test(preload.file):
                 continue
             if preload.name == "load_module" and preload.argument("recursive") is None:
-                one_by_one[preload.site.file, preload.call.scope].append(preload)
+                turns = _modules_of_turns(preload, project)
+                if turns > 1:
+                    yield self._finding_of_loop(preload, turns)
+                else:
+                    one_by_one[preload.site.file, preload.call.scope].append(preload)
             elif len(set(preload.modules)) > 1 or _is_recursive(preload):
                 yield self._finding_of_call(preload, project)
         for preloads in one_by_one.values():
@@ -74,6 +78,14 @@ class SerialPreload(Rule):
             f"{what} are built one after another: max_workers builds several at once",
             suppression_range=preload.suppression_range,
             fix=_fix(preload, project),
+        )
+
+    def _finding_of_loop(self, preload: Preload, count: int) -> Finding:
+        return self.finding(
+            preload.location,
+            f"{count} modules are built one after another: one wp.force_load with max_workers builds several "
+            "at once",
+            suppression_range=preload.suppression_range,
         )
 
     def _check_calls(self, preloads: list[Preload]) -> Iterator[Finding]:
@@ -96,6 +108,21 @@ class SerialPreload(Rule):
                 suppression_range=first.suppression_range,
                 related=[Related("then this", preload.location) for preload in later[:3]],
             )
+
+
+def _modules_of_turns(preload: Preload, project: Project) -> int:
+    """How many modules the turns of the loops around a ``load_module`` load; 1 where they are not known."""
+    argument = preload.written("module")
+    if argument is None:
+        return 1
+    evaluator = project.evaluator
+    modules = {
+        project.warp_modules.of_values(
+            evaluator.evaluate(argument.value, preload.place, environment), preload.file
+        )
+        for environment in evaluator.iterations(preload.place, [argument.value], {})
+    }
+    return len(modules) if None not in modules else 1
 
 
 def _is_recursive(preload: Preload) -> bool:
