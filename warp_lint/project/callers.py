@@ -139,6 +139,9 @@ class Callers:
         """The arguments of a call that may become some parameters of a function."""
         parameters = [item.name for item in self._evaluator.files[file].facts.scopes[scope].parameters]
         first = 1 if parameters[:1] in (["self"], ["cls"]) else 0
+        for value in self._evaluator.callee(site.file, site.call):
+            if isinstance(value, Partial):
+                first += len(value.arguments.positional)
         found: list[fact.Expression] = []
         is_open = asked is None
         for position, argument in enumerate(self.call(site).arguments):

@@ -6,7 +6,7 @@ import enum
 from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
-from warp_lint.findings import Location
+from warp_lint.findings import Location, Position
 from warp_lint.project.callers import CallSite
 from warp_lint.project.evaluation import Place
 from warp_lint.project.kernels import ModuleKey, ModuleKind
@@ -121,6 +121,14 @@ class Event(NamedTuple):
         if mine is None or others is None or (mine.file, mine.scope) != (others.file, others.scope):
             return None
         return mine, others
+
+    def places_below(self, other: Event) -> Iterator[tuple[Place, Position]]:
+        """The places on the way to it, each in a function of its own, below the one where the ways part."""
+        for level in range(len(list(self._common_steps(other))) + 1, len(self.steps) + 1):
+            place = self._place(level)
+            if place is not None:
+                location = self.steps[level].location if level < len(self.steps) else self.location
+                yield place, location.range.start
 
     def _common_steps(self, other: Event) -> Iterator[Step]:
         for step, another in zip(self.steps, other.steps, strict=False):

@@ -35,6 +35,7 @@ from warp_lint.facts.values import (
     Subscript,
 )
 from warp_lint.facts.values import Sequence as Display
+from warp_lint.findings import Position
 from warp_lint.project.binders import Binder, BinderKind
 from warp_lint.project.values import PlainValue
 
@@ -212,6 +213,22 @@ class ProjectFile:
         while self.facts.blocks[earlier].kind in _ALWAYS_RUN:
             earlier = self.facts.blocks[earlier].parent
         return earlier in self.block_ancestors(later)
+
+    def always_runs(self, block: int, position: Position) -> bool:
+        """Whether a place in a block is come to whenever its scope runs: no branch or loop is around it, and
+        nothing above leaves the scope."""
+        around = self.block_ancestors(block)
+        facts = self.facts
+        if any(facts.blocks[outer].kind not in (*_ALWAYS_RUN, BlockKind.BODY) for outer in around):
+            return False
+        scope = facts.blocks[block].scope
+        return not any(
+            other.scope == scope
+            and other.leaves in ("return", "raise", "exit")
+            and facts.position(other.span.start) < position
+            for number, other in enumerate(facts.blocks)
+            if number not in around
+        )
 
     def _is_caught(self, block: int, leaves: str) -> bool:
         """Whether what leaves the block is stopped by a ``try`` around it."""

@@ -109,10 +109,10 @@ def _values_before(
             earlier.write is not None
             and earlier.sets_same_option(event)
             and project.timeline.comes_before(earlier, event, file)
-            and not (load in events and file.exclude_each_other(earlier.block, load.block))
+            and not project.timeline.exclude_each_other(earlier, load)
         ):
             yield earlier.write.values
-            if project.timeline.is_certain(earlier, event):
+            if project.timeline.is_certain(earlier, event) or project.timeline.is_certain(earlier, load):
                 return
     for earlier in reversed(at_import):
         if earlier.write is not None and earlier.sets_same_option(event):

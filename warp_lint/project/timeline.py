@@ -156,7 +156,17 @@ class Timeline:
         if places is None:
             return False
         first, second = places
-        return self._evaluator.files[second.file].always_precedes(first.block, second.block)
+        return self._evaluator.files[second.file].always_precedes(first.block, second.block) and all(
+            self._evaluator.files[place.file].always_runs(place.block, position)
+            for place, position in earlier.places_below(later)
+        )
+
+    def exclude_each_other(self, first: Event, second: Event) -> bool:
+        """Whether two events of a scope stand in different branches, there or in what it calls."""
+        places = first.places_where_apart(second)
+        return places is not None and self._evaluator.files[places[0].file].exclude_each_other(
+            places[0].block, places[1].block
+        )
 
     def flows(self) -> Iterator[tuple[ProjectFile, int, tuple[Event, ...], list[Event]]]:
         """Every flow of the project: a file's top level or a function, its events, and what importing the
