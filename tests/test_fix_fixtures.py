@@ -31,12 +31,19 @@ NOT_FIXABLE = {
     "WRP106",
     "WRP108",
     "WRP109",
+    "WRP114",
+    "WRP202",
     "WRP204",
+    "WRP206",
     "WRP303",
     "WRP308",
     "WRP309",
     "WRP402",
     "WRP411",
+    "WRP412",
+    "WRP502",
+    "WRP503",
+    "WRP504",
     "WRP604",
     "WRP606",
     "WRP607",
@@ -181,8 +188,7 @@ def test_pair_of_folders(pair: Pair) -> None:
 
 @pytest.mark.parametrize("pair", [pytest.param(pair, id=pair.name) for pair in UNFIXABLE_PAIRS])
 def test_pair_without_a_fix(pair: Pair) -> None:
-    text = pair.fires.read_bytes()
-    assert fixed_text(pair.fires, text) == text
+    assert fixed(pair.fires, settings_of(Case(pair.fires, True))).changes == ()
 
 
 # All rules at once, on everything that fires.

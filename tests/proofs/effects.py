@@ -37,8 +37,19 @@ def kernel_builds(recording: Recording, _: str) -> int:
     return recording.cold.kernel_builds
 
 
+def instances(recording: Recording, _: str) -> int:
+    """How many kernels were built, an instance of a generic one for each of its types."""
+    return len(
+        {(kernel.function, kernel.signature) for build in recording.cold.builds for kernel in build.kernels}
+    )
+
+
 def source_bytes(recording: Recording, _: str) -> int:
     return recording.cold.source_bytes
+
+
+def code_bytes(recording: Recording, _: str) -> int:
+    return sum(build.code_bytes for build in recording.cold.builds)
 
 
 def links(recording: Recording, _: str) -> int:
@@ -103,8 +114,10 @@ EFFECTS = {
     "fewer-builds-without-workers": Effect(
         builds_without_workers, falls=True, same_results=True, same_options=True, same_builds=True
     ),
+    "fewer-instances": Effect(instances, falls=True, same_results=True),
     "fewer-definitions": Effect(definitions, falls=True, same_results=True, same_options=True),
     "less-source": Effect(source_bytes, falls=True, same_results=True),
+    "less-code": Effect(code_bytes, falls=True, same_results=True),
     "fewer-links": Effect(links, falls=True, same_results=True),
     "warm-without-builds": Effect(warm_builds, falls=True, same_results=True),
     "fewer-unused-options": Effect(unused_options, falls=True, same_results=True, same_builds=True),

@@ -169,9 +169,12 @@ class Outcome:
 
 
 def compared_launches(run: Run, proof: Proof) -> list[Launch]:
-    """The launches of a run; a proof that a block_dim arrives lets the fix pass it."""
+    """The launches of a run. A proof that a block_dim arrives lets the fix pass it; one that fewer instances
+    are built, that it changes types."""
     if proof.option == "block_dim":
         return [dataclasses.replace(launch, block_dim=None) for launch in run.launches]
+    if proof.effect == "fewer-instances":
+        return [dataclasses.replace(launch, signature="") for launch in run.launches]
     return run.launches
 
 

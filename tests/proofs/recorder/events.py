@@ -36,6 +36,8 @@ class Build:
     kernels: list[BuiltKernel]
     source_bytes: int
     """Generated source in UTF-8, without ``#line`` directives: those hold the path of the checkout."""
+    code_bytes: int
+    """Compiled code. For the CPU it depends on the machine, for CUDA only on Warp."""
     links: list[str]
     """The symbols of the LTO binaries (MathDx) that were compiled for this build."""
     config: dict[str, Value]

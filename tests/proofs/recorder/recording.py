@@ -47,7 +47,7 @@ def start() -> None:
     patches: dict[str, Patch] = {
         "warp._src.logger": send_messages_to_stderr,
         "warp.config": recorder.watch_config,
-        "warp._src.build": recorder.watch_links,
+        "warp._src.build": recorder.watch_compilers,
         "warp._src.context": recorder.watch_context,
     }
     sys.meta_path.insert(0, PatchingFinder(patches))
@@ -99,6 +99,25 @@ class Recorder:
         self.config = config
         self.config_at_import = public_attributes(config)
         self.events.warp_version = config.version
+
+    def watch_compilers(self, build: Any) -> None:
+        self.watch_links(build)
+        self.watch_code(build, "build_cpu", "obj_path")
+        self.watch_code(build, "build_cuda", "output_path")
+
+    def watch_code(self, build: Any, name: str, output: str) -> None:
+        """Note the size of what a compiler wrote to the file that one of its arguments names."""
+        original = getattr(build, name)
+        signature = inspect.signature(original)
+
+        @functools.wraps(original)
+        def compile_source(*arguments: Any, **keywords: Any) -> Any:
+            result = original(*arguments, **keywords)
+            written = signature.bind(*arguments, **keywords).arguments[output]
+            self.compiling.code_bytes = Path(written).stat().st_size
+            return result
+
+        setattr(build, name, compile_source)
 
     def watch_links(self, build: Any) -> None:
         """Note each LTO binary that is compiled rather than found in the cache."""
@@ -161,6 +180,7 @@ class Recorder:
         @functools.wraps(original_compile)
         def compile_module(module: Any, *arguments: Any, **keywords: Any) -> Any:
             self.compiling.source_bytes = 0
+            self.compiling.code_bytes = 0
             self.compiling.links = []
             compiled = original_compile(module, *arguments, **keywords)
             call = compile_signature.bind(module, *arguments, **keywords).arguments
@@ -222,6 +242,7 @@ class Recorder:
                     for kernel in module.hashers[block_dim].get_unique_kernels()
                 ],
                 source_bytes=self.compiling.source_bytes,
+                code_bytes=self.compiling.code_bytes,
                 links=self.compiling.links,
                 config=self.changed_config(),
                 in_launch=getattr(self.launching, "now", False),

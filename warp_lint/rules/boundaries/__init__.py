@@ -1,0 +1,1 @@
+"""Rules about where one Warp module ends and the next begins."""
