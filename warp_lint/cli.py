@@ -507,6 +507,29 @@ def trace(place: str) -> int:
 
 
 @commands.command()
+@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@click.option(
+    "--output-format", type=click.Choice(["table", "json", "dot", "html"]), default="table", show_default=True
+)
+@click.option("-o", "--output-file", type=click.Path(dir_okay=False), help="Write there instead of printing.")
+def modules(paths: tuple[str, ...], output_format: str, output_file: str | None) -> int:
+    """Show the Warp modules of a project and what building them will cost.
+
+    For each module: its kernels, options and block dimensions, who loads it first, and how often it is built
+    over an empty cache against how often it would have to be. The greatest waste comes first.
+    """
+    from warp_lint.reports import modules as report
+    from warp_lint.reports.modules.rows import module_rows
+    from warp_lint.run import projects_of
+
+    trees = find_trees(paths or (".",), SettingsLookup())
+    for error in trees.errors:
+        _complain(f"{error.path}: {error.message}")
+    _print(report.render(output_format, module_rows(projects_of(trees))), output_file)
+    return FAILURE if trees.errors else CLEAN
+
+
+@commands.command()
 @click.argument("rule", required=False, metavar="CODE|NAME")
 @click.option("--all", "every", is_flag=True, help="Explain every rule.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)

@@ -150,6 +150,14 @@ def project_of(path: str, lookup: SettingsLookup) -> Project:
     return run.project(tree)
 
 
+def projects_of(trees: Trees) -> Iterator[tuple[Project, frozenset[str]]]:
+    """The linked projects of trees, each with its files that were asked for; raises `SettingsError` as `lint`
+    does."""
+    run = _Run({}, False, None, {})
+    for tree in trees.trees:
+        yield run.project(tree), frozenset(tree.asked)
+
+
 def fix_trees(
     trees: Trees,
     *,

@@ -8,7 +8,7 @@ combined, and a branch that leaves the function precedes nothing behind it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -95,6 +95,10 @@ class Timeline:
                 self._running.discard((file, scope))
             self._events[key] = found
         return found
+
+    def own_events(self, file: int, scope: int) -> Sequence[Event]:
+        """The events of a scope itself, without those of what it calls and imports, in no order."""
+        return self._own.get((file, scope), ())
 
     @cached_property
     def _eventful(self) -> frozenset[tuple[int, int]]:
