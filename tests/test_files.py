@@ -41,7 +41,7 @@ def found(root: Path, *paths: str, **overrides: Any) -> list[str]:
 class TestPaths:
     def test_python_files_sorted(self, tmp_path: Path) -> None:
         plant(tmp_path, ["b.py", "a/z.pyi", "a/b.py", "a.py", "c.txt", "d.pyc", "e.ipynb", "py", "f.py/"])
-        assert found(tmp_path) == ["a.py", "a/b.py", "a/z.pyi", "b.py"]
+        assert found(tmp_path) == ["a.py", "a/b.py", "a/z.pyi", "b.py", "e.ipynb"]
 
     def test_each_file_once(self, tmp_path: Path) -> None:
         plant(tmp_path, ["a/b.py"])

@@ -299,7 +299,8 @@ def _lint(
         count = alike.pop((finding.location.path, finding.code, reason), 0)
         if count:
             more = f" ({count - 1} more like it)" if count > 1 else ""
-            _warn(f"{shown_place(finding.location)}: the fix of {finding.code} is refused: it {reason}{more}")
+            place = shown_place(finding.location, outcome.result.sources)
+            _warn(f"{place}: the fix of {finding.code} is refused: it {reason}{more}")
     for path, code in outcome.unsettled:
         _warn(f"{shown_path(path)}: the fixes of {code} are left out: they do not come to an end")
     if not options["diff"]:

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from warp_lint.settings import PathMatcher, Settings
 
-SUFFIXES = (".py", ".pyi")
+SUFFIXES = (".py", ".pyi", ".ipynb")
 """How the names of Python files end; a file that is given by name may end otherwise."""
 
 _GROUP_NAME = re.compile(r"\?P<\w+>")

@@ -317,7 +317,7 @@ class _Run:
         outlines: dict[str, Outline] = {}
         for path in (*tree.asked, *tree.others):
             try:
-                data = self._first_source(path).data
+                data = self._first_source(path).code
             except SourceError as error:
                 reading.failures[path] = error
             else:

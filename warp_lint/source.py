@@ -65,6 +65,10 @@ class Source:
     @classmethod
     def from_bytes(cls, path: str, data: bytes) -> Source:
         """A file with these bytes; raises `SourceError` when Python could not decode them."""
+        if path.endswith(".ipynb"):
+            from warp_lint.notebook import Notebook
+
+            return Notebook.of_bytes(path, data)
         has_bom = data.startswith(codecs.BOM_UTF8)
         encoding = _declared_encoding(data)
         text = _decode(data.removeprefix(codecs.BOM_UTF8), encoding)
@@ -73,6 +77,20 @@ class Source:
             line_starts = _line_starts(text[:null])
             raise SourceError("source contains a null byte", len(line_starts), null - line_starts[-1] + 1)
         return cls(path, data, text, encoding, has_bom)
+
+    @property
+    def code(self) -> bytes:
+        """The bytes of the Python code."""
+        return self.data
+
+    def cell_place(self, position: Position) -> tuple[int | None, Position]:
+        """Where people look for a position: the number of a notebook's cell, None elsewhere, and the position
+        in it."""
+        return None, position
+
+    def cell_source(self, number: int) -> Source:  # noqa: ARG002 - what is no notebook is all one cell
+        """The cell of a notebook, as a source of its own."""
+        return self
 
     @cached_property
     def line_starts(self) -> list[int]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
+from itertools import pairwise
 from typing import NamedTuple
 
 from warp_lint.findings import Edit
+from warp_lint.notebook import Notebook
 from warp_lint.source import Source, SourceError
 
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -31,6 +33,8 @@ def spliced(source: Source, edits: Iterable[Edit]) -> Source:
 
     Raises `Harm` where that cannot be.
     """
+    if isinstance(source, Notebook):
+        return _spliced_notebook(source, sorted(set(edits)))
     text_end, byte_end = 0, 0
     texts: list[str] = []
     pieces: list[bytes] = []
@@ -50,6 +54,18 @@ def spliced(source: Source, edits: Iterable[Edit]) -> Source:
     if result.text != "".join(texts) or result.encoding != source.encoding:
         raise Harm("would change what the bytes of the file mean")
     return result
+
+
+def _spliced_notebook(notebook: Notebook, edits: Sequence[Edit]) -> Notebook:
+    for before, after in pairwise((Edit(notebook.path, 0, 0, ""), *edits)):
+        if not before.end <= after.start <= after.end <= len(notebook.text):
+            raise Harm("has edits that overlap, or lie outside of the file")
+    try:
+        return notebook.edited(
+            Edit(edit.path, edit.start, edit.end, in_style_of(notebook, edit)) for edit in edits
+        )
+    except ValueError as error:
+        raise Harm(str(error)) from error
 
 
 def in_style_of(source: Source, edit: Edit) -> str:

@@ -14,6 +14,7 @@ from warp_lint import __version__
 from warp_lint.language_server.linting import Linting, findings_between
 from warp_lint.language_server.positions import Positions
 from warp_lint.language_server.translation import FIX_ALL, SOURCE, Translation
+from warp_lint.notebook import SUFFIX
 from warp_lint.reports.rule_page import markdown
 from warp_lint.rules import all_rules
 from warp_lint.run import Problem, Result
@@ -29,7 +30,14 @@ _TextChange: TypeAlias = (
 )
 _FileChange: TypeAlias = types.DidSaveTextDocumentParams | types.DidChangeWatchedFilesParams
 
-_WATCHED = ("**/*.py", "**/*.pyi", "**/pyproject.toml", "**/warp-lint.toml", "**/.warp-lint.toml")
+_WATCHED = (
+    "**/*.py",
+    "**/*.pyi",
+    "**/*.ipynb",
+    "**/pyproject.toml",
+    "**/warp-lint.toml",
+    "**/.warp-lint.toml",
+)
 
 
 class WarpLintServer(LanguageServer):
@@ -94,7 +102,9 @@ class WarpLintServer(LanguageServer):
     def open_files(self) -> dict[str, str]:
         """The paths that are open, and how the editor calls each."""
         uris = [uri for uri in self.workspace.text_documents if uri.startswith("file:")]
-        return {path: uri for uri in uris if (path := to_fs_path(uri))}
+        paths = {path: uri for uri in uris if (path := to_fs_path(uri))}
+        # The text of a notebook is JSON, in which the protocol counts other lines than we do.
+        return {path: uri for path, uri in paths.items() if not path.endswith(SUFFIX)}
 
     def texts(self) -> dict[str, bytes]:
         """The contents of the files that are open, by path."""

@@ -24,6 +24,7 @@ FORMATS = (
 )
 FOR_PEOPLE = frozenset({"full", "concise", "grouped"})
 """The formats to which lines for people can be added."""
+_KNOW_CELLS = FOR_PEOPLE | {"json", "json-lines"}
 
 
 def render(output_format: str, result: Result, *, closing: bool) -> Iterator[str]:
@@ -31,6 +32,10 @@ def render(output_format: str, result: Result, *, closing: bool) -> Iterator[str
 
     ``closing`` asks for the line that sums up, in the formats that people read.
     """
+    if output_format not in _KNOW_CELLS:
+        from warp_lint.reports.cells import without_cells
+
+        result = without_cells(result)
     module = importlib.import_module(f"{__name__}.{output_format.replace('-', '_')}")
     lines: Iterator[str] = module.render(result, closing=closing)
     return lines

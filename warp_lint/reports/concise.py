@@ -14,6 +14,6 @@ if TYPE_CHECKING:
 def render(result: Result, *, closing: bool) -> Iterator[str]:
     """The lines of the report."""
     for finding in result.findings:
-        yield f"{shown_place(finding.location)}: {headline(finding, result)}"
+        yield f"{shown_place(finding.location, result.sources)}: {headline(finding, result)}"
     if closing:
         yield from closing_lines(result)

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from warp_lint.findings import Applicability, Edit, Finding, Fix, Location
+from warp_lint.notebook import Notebook
 from warp_lint.reports.patch import draw as draw_changes
 from warp_lint.reports.snippet import Paint, draw, gutter_width, visible
-from warp_lint.reports.wording import LEVEL_COLOURS, closing_lines, headline, shown_path, shown_place
+from warp_lint.reports.wording import LEVEL_COLOURS, closing_lines, headline, in_cell, shown_path, shown_place
+from warp_lint.source import Source
 from warp_lint.splicing import Harm, spliced
 
 if TYPE_CHECKING:
@@ -35,13 +37,15 @@ def render(result: Result, *, closing: bool) -> Iterator[str]:
 
 def _drawn(finding: Finding, result: Result) -> Iterator[str]:
     places = (finding.location, *(related.location for related in finding.related))
-    gutter = gutter_width(max(place.range.end.line for place in places))
+    gutter = gutter_width(max(in_cell(place, result.sources)[1].end.line for place in places))
 
     def drawn_place(location: Location, mark: str, paint_mark: Paint) -> Iterator[str]:
-        yield f"{' ' * gutter}{_frame('-->')} {shown_place(location)}"
+        yield f"{' ' * gutter}{_frame('-->')} {shown_place(location, result.sources)}"
         source = result.sources.get(location.path)
         if source is not None:
-            yield from draw(source, location.range, mark, gutter=gutter, paint=_frame, paint_mark=paint_mark)
+            cell, place = in_cell(location, result.sources)
+            shown = source if cell is None else source.cell_source(cell)
+            yield from draw(shown, place, mark, gutter=gutter, paint=_frame, paint_mark=paint_mark)
 
     yield headline(finding, result)
     colour = LEVEL_COLOURS[finding.level]
@@ -68,7 +72,16 @@ def _drawn_edits(fix: Fix, path: str, result: Result) -> Iterator[str]:
                 after = spliced(before, its_edits)
                 if changed != path:
                     yield f"{_frame(':::')} {shown_path(changed)}"
-                yield from draw_changes(before, after, paint=_frame)
+                yield from _drawn_changes(before, after)
+
+
+def _drawn_changes(before: Source, after: Source) -> Iterator[str]:
+    if not (isinstance(before, Notebook) and isinstance(after, Notebook)):
+        yield from draw_changes(before, after, paint=_frame)
+        return
+    for cell in before.changed_cells(after):
+        yield f"{_frame(':::')} cell {cell}"
+        yield from draw_changes(before.cell_source(cell), after.cell_source(cell), paint=_frame)
 
 
 def _frame(text: str) -> str:

@@ -18,7 +18,7 @@ def render(result: Result, *, closing: bool) -> Iterator[str]:  # noqa: ARG001 -
     """The lines of the report."""
     for finding in result.findings:
         properties = ",".join(f"{key}={_property(value)}" for key, value in _properties(finding).items())
-        yield f"::{_COMMANDS[finding.level]} {properties}::{_data(_text(finding))}"
+        yield f"::{_COMMANDS[finding.level]} {properties}::{_data(_text(finding, result))}"
 
 
 def _properties(finding: Finding) -> dict[str, str | int]:
@@ -36,9 +36,12 @@ def _properties(finding: Finding) -> dict[str, str | int]:
     return properties
 
 
-def _text(finding: Finding) -> str:
-    lines = [f"{shown_place(finding.location)}: {finding.code} {finding.message}"]
-    lines += [f"  note: {shown_place(related.location)}: {related.message}" for related in finding.related]
+def _text(finding: Finding, result: Result) -> str:
+    lines = [f"{shown_place(finding.location, result.sources)}: {finding.code} {finding.message}"]
+    lines += [
+        f"  note: {shown_place(related.location, result.sources)}: {related.message}"
+        for related in finding.related
+    ]
     if finding.fix is not None:
         lines.append(f"  help: {finding.fix.title}")
     return "\n".join(lines)

@@ -9,7 +9,8 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from warp_lint.findings import Finding, Fix, Position, Range, Related
+from warp_lint.findings import Finding, Fix, Location, Position, Range, Related
+from warp_lint.reports.wording import in_cell
 from warp_lint.splicing import in_style_of
 
 if TYPE_CHECKING:
@@ -22,9 +23,10 @@ def render(result: Result, *, closing: bool) -> Iterator[str]:  # noqa: ARG001 -
 
 
 def as_json(finding: Finding, result: Result) -> dict[str, Any]:
-    """One finding as a JSON object."""
+    """One finding as a JSON object. In a notebook, places are those in their cells."""
+    cell, place = in_cell(finding.location, result.sources)
     return {
-        "cell": None,  # of a notebook
+        "cell": cell,
         "code": finding.code,
         "name": finding.name,
         "level": finding.level.value,
@@ -32,20 +34,21 @@ def as_json(finding: Finding, result: Result) -> dict[str, Any]:
         "certainty": finding.certainty.value,
         "message": finding.message,
         "filename": finding.location.path,
-        **_range(finding.location.range),
+        **_range(place),
         "fix": _fix(finding.fix, result) if finding.fix is not None else None,
-        "noqa_row": finding.location.range.start.line,
+        "noqa_row": place.start.line,
         "redundant_builds": finding.redundant_builds,
-        "related": [_related(related) for related in finding.related],
+        "related": [_related(related, result) for related in finding.related],
         "url": None,
     }
 
 
-def _related(related: Related) -> dict[str, Any]:
+def _related(related: Related, result: Result) -> dict[str, Any]:
+    _, place = in_cell(related.location, result.sources)
     return {
         "message": related.message,
         "filename": related.location.path,
-        **_range(related.location.range),
+        **_range(place),
     }
 
 
@@ -53,7 +56,8 @@ def _fix(fix: Fix, result: Result) -> dict[str, Any]:
     edits = []
     for edit in fix.edits:
         source = result.sources[edit.path]
-        place = Range(source.position(edit.start), source.position(edit.end))
+        whole = Range(source.position(edit.start), source.position(edit.end))
+        _, place = in_cell(Location(edit.path, whole), result.sources)
         edits.append({"content": in_style_of(source, edit), "filename": edit.path, **_range(place)})
     return {"applicability": fix.applicability.value, "message": fix.title, "edits": edits}
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from warp_lint.findings import Applicability, Finding, Level, Location
+from warp_lint.findings import Applicability, Finding, Level, Location, Position, Range
 from warp_lint.reports.snippet import visible
 
 if TYPE_CHECKING:
     from warp_lint.run import Result
+    from warp_lint.source import Source
 
 LEVEL_COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.INFO: "blue"}
 
@@ -26,10 +27,25 @@ def shown_path(path: str) -> str:
     return visible(path.removeprefix(f"{Path.cwd()}{os.sep}"))
 
 
-def shown_place(location: Location) -> str:
-    """``path:line:column``, which terminals and editors turn into a link."""
-    line, column = location.range.start
-    return f"{shown_path(location.path)}:{line}:{column}"
+def shown_place(location: Location, sources: Mapping[str, Source]) -> str:
+    """``path:line:column``, which terminals and editors turn into a link; in a notebook with the cell."""
+    return f"{shown_path(location.path)}:{shown_start(location, sources)}"
+
+
+def shown_start(location: Location, sources: Mapping[str, Source]) -> str:
+    """``line:column``, or ``cell 3:line:column`` in a notebook."""
+    cell, place = in_cell(location, sources)
+    return f"{f'cell {cell}:' if cell is not None else ''}{place.start.line}:{place.start.column}"
+
+
+def in_cell(location: Location, sources: Mapping[str, Source]) -> tuple[int | None, Range]:
+    """The number of the cell of a notebook, None elsewhere, and the range as it is in there."""
+    source = sources.get(location.path)
+    if source is None:
+        return None, location.range
+    cell, start = source.cell_place(location.range.start)
+    end = location.range.end
+    return cell, Range(start, Position(end.line - location.range.start.line + start.line, end.column))
 
 
 def headline(finding: Finding, result: Result) -> str:
