@@ -8,6 +8,7 @@ from itertools import chain
 import msgspec
 
 from warp_lint.findings import Location
+from warp_lint.notebook import SUFFIX
 from warp_lint.project import Project
 from warp_lint.project.builds import Build, ModuleBuilds, Version, place_of_event, predict
 from warp_lint.project.kernels import KernelDefinition, ModuleKind
@@ -113,7 +114,7 @@ def _row(module: WarpModule, builds: ModuleBuilds, project: Project) -> ModuleRo
         ),
         backward=backward,
         backward_used=any(project.differentiation.may_reach(kernel) for kernel in module.kernels),
-        loaded_by=_loaded_by(builds),
+        loaded_by=_loaded_by(builds, project),
         builds=tuple(_build_row(build, builds, project) for _, build in builds.builds),
         predicted_builds=len(builds.builds),
         needed_builds=builds.needed_builds,
@@ -132,12 +133,16 @@ def _file(module: WarpModule, first: KernelDefinition) -> str | None:
 def _kernel_row(kernel: KernelDefinition, launched: set[Kernel], project: Project) -> KernelRow:
     overloads = len(project.overloads.declared.get(kernel.kernel, ())) if kernel.is_generic else 0
     return KernelRow(
-        kernel.name, _place(kernel.location), kernel.is_generic, overloads, kernel.kernel in launched
+        kernel.name, _place(kernel.location, project), kernel.is_generic, overloads, kernel.kernel in launched
     )
 
 
-def _place(location: Location) -> str:
-    return shown_place(location).rpartition(":")[0]
+def _place(location: Location, project: Project) -> str:
+    # Only in a notebook does the place depend on the source.
+    is_notebook = location.path.endswith(SUFFIX)
+    files = [file for file in project.files if is_notebook and file.facts.path == location.path]
+    sources = {location.path: project.source(file) for file in files}
+    return shown_place(location, sources).rpartition(":")[0]
 
 
 def _options(module: WarpModule, project: Project) -> dict[str, str]:
@@ -163,9 +168,9 @@ def _backward(module: WarpModule, project: Project) -> bool:
     )
 
 
-def _loaded_by(builds: ModuleBuilds) -> str | None:
+def _loaded_by(builds: ModuleBuilds, project: Project) -> str | None:
     event = builds.loaded_by
-    return f"{event.description} ({_place(place_of_event(event))})" if event is not None else None
+    return f"{event.description} ({_place(place_of_event(event), project)})" if event is not None else None
 
 
 def _build_row(build: Build, builds: ModuleBuilds, project: Project) -> BuildRow:
