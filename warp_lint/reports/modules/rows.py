@@ -141,7 +141,7 @@ def _place(location: Location, project: Project) -> str:
     # Only in a notebook does the place depend on the source.
     is_notebook = location.path.endswith(SUFFIX)
     files = [file for file in project.files if is_notebook and file.facts.path == location.path]
-    sources = {location.path: project.source(file) for file in files}
+    sources = {file.facts.path: project.source(file) for file in files}
     return shown_place(location, sources).rpartition(":")[0]
 
 
