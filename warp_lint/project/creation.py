@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from warp_lint.facts.records import BindingFact, Parameter
 from warp_lint.project.callers import CallSite
-from warp_lint.project.kernels import KernelDefinition
+from warp_lint.project.evaluation import names_in
+from warp_lint.project.files import ProjectFile
+from warp_lint.project.kernels import KernelDefinition, ModuleKind
 from warp_lint.project.modules import WarpModule
 from warp_lint.project.values import Class
 
@@ -75,6 +79,58 @@ def is_launched_by(owner: Class, module: WarpModule, project: Project) -> bool:
         and owner.scope in project.files[site.file].scope_chain(project.call(site).scope)
         for site in sites
     )
+
+
+def is_made_with_kernel(site: CallSite, kernel: KernelDefinition, project: Project) -> bool:
+    """Whether an overload belongs to the making of its kernel: it follows in the same run of a function,
+    nothing loads the module between them, and wherever the overload is another, so is the module."""
+    file, call, place = project.files[site.file], project.call(site), kernel.place
+    if kernel.module.kind is not ModuleKind.UNIQUE or (place.file, place.scope) != (site.file, call.scope):
+        return False
+    if call.order < place.order or any(
+        load.loads(kernel.module) and place.order < load.order < call.order
+        for load in project.timeline.events(place.file, place.scope)
+    ):
+        return False
+    read = {name for argument in call.arguments for name in names_in(argument.value, file)}
+    decisive = _parameters_behind(read - {kernel.scope.name}, file, call.scope)
+    return decisive <= _parameters_behind(kernel.enclosing_names, file, call.scope)
+
+
+def _parameters_behind(names: Iterable[str], file: ProjectFile, scope: int) -> set[str]:
+    """The parameters of the functions around a place that names there depend on."""
+    found: set[str] = set()
+    pending, seen = set(names), set[str]()
+    while pending:
+        name = pending.pop()
+        seen.add(name)
+        for outer in file.scope_chain(scope):
+            if outer == 0 or name not in file.binders.get(outer, {}):
+                continue
+            for binder in file.binders[outer][name]:
+                match binder.fact:
+                    case Parameter():
+                        found.add(name)
+                    case BindingFact(value=value):
+                        pending |= set(names_in(value, file)) - seen
+                    case int(inner):
+                        pending |= _free_names(inner, file) - seen
+            break
+    return found
+
+
+def _free_names(function: int, file: ProjectFile) -> set[str]:
+    """The names that a function or class reads of what is around it."""
+    facts = file.facts
+    inside = {index for index in range(len(facts.scopes)) if function in file.scope_chain(index)}
+    names = {name for code in facts.device_code if code.scope in inside for name in code.names}
+    read = [returned.value for returned in facts.returns if returned.scope in inside]
+    read += [binding.value for binding in facts.bindings if binding.scope in inside]
+    for call in facts.calls:
+        if call.scope in inside:
+            read += [call.function, *(argument.value for argument in call.arguments)]
+    names |= {name for expression in read for name in names_in(expression, file)}
+    return names - {name for scope in inside for name in file.binders.get(scope, ())}
 
 
 def _follows_load(kernel: KernelDefinition, project: Project) -> bool:

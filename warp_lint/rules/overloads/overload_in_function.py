@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from warp_lint.edits.overloads import move_behind_kernel
 from warp_lint.findings import Applicability, Finding, Fix, Level, Related
 from warp_lint.project import Project
+from warp_lint.project.creation import is_made_with_kernel
 from warp_lint.project.events import Event, EventKind
 from warp_lint.project.kernels import ModuleKind
 from warp_lint.project.overloads import Declaration
@@ -17,6 +18,10 @@ class OverloadInFunction(Rule):
     ## What it does
     Reports `wp.overload` in a function, also in one that it calls, where a load of the kernel's module comes
     before it in the same flow, and no declaration at module level has the same signature.
+
+    An overload that a function declares behind the unique kernel that it makes is not reported, where what
+    decides about the overload decides about the kernel, too, by its name or by what it captures: another
+    overload is of another module then.
 
     ## Why is this bad
     A new overload adds an instance to a module that is built already: the next launch builds it again.
@@ -70,6 +75,8 @@ class OverloadInFunction(Rule):
         file = project.files[event.site.file]
         call = project.call(event.site)
         if file.outermost_function_of(call.scope) is None or file.expects_error(call.block):
+            return False
+        if is_made_with_kernel(event.site, project.kernels[event.kernel], project):
             return False
         declarations = project.overloads.declared.get(event.kernel, [])
         here = [item for item in declarations if item.site == event.site]
