@@ -248,6 +248,8 @@ class Overloads:
         found: list[TypedLaunch] = []
         for arrival in arrivals:
             if self._is_kernel_of(arrival, *_LAUNCHES):
+                if self._is_of_other_kernel(kernel, arrival.site):
+                    continue
                 found.append(TypedLaunch(arrival.site, self._launched(kernel, arrival.site)))
             elif not self._is_kernel_of(arrival, _OVERLOAD):
                 return None
@@ -285,6 +287,14 @@ class Overloads:
         if arrival == LOST or not (arrival.position == 0 or arrival.keyword == "kernel"):
             return False
         return all(value in functions for value in self._evaluator.callee(*arrival.site))
+
+    def _is_of_other_kernel(self, kernel: Kernel, site: CallSite) -> bool:
+        """Whether a launch is surely of another kernel, one that bears the same name after it or before."""
+        expression = _argument(self._callers.call(site).arguments, 0, "kernel")
+        if expression is None:
+            return False
+        values = self._evaluator.evaluate(expression, self._callers.place(site), {})
+        return kernel not in values and all(isinstance(value, Kernel) for value in values)
 
     def _launched(self, kernel: Kernel, site: CallSite) -> frozenset[Signature]:
         call, place = self._callers.call(site), self._callers.place(site)
