@@ -19,7 +19,7 @@ from warp_lint.project.evaluation import Evaluator, Place
 from warp_lint.project.files import ProjectFile, PythonModules
 from warp_lint.project.import_graph import ImportGraph
 from warp_lint.project.kernels import KernelDefinition, ModuleKey, find_kernels
-from warp_lint.project.kind import is_library, is_test
+from warp_lint.project.kind import is_imported, is_library, is_test
 from warp_lint.project.lasting_settings import LastingSetting, find_lasting_settings
 from warp_lint.project.late_options import LateWrite, find_late_writes
 from warp_lint.project.launches import Launch, LaunchFinder
@@ -119,6 +119,10 @@ class Project:
     def is_library(self, file: ProjectFile) -> bool:
         """Whether others may import a file and use its kernels in ways that the project does not show."""
         return is_library(file, self.settings)
+
+    def is_imported(self, file: ProjectFile) -> bool:
+        """Whether programs outside of the project import a file."""
+        return is_imported(file, self.settings)
 
     @cached_property
     def warp_modules(self) -> WarpModules:

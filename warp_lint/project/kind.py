@@ -31,6 +31,14 @@ def is_library(file: ProjectFile, settings: Settings) -> bool:
     return not (file.is_script and _directories(file, settings.root) & _APPLICATION_DIRECTORIES)
 
 
+def is_imported(file: ProjectFile, settings: Settings) -> bool:
+    """Whether programs outside of the project import the file, so that its top level runs in theirs: it is
+    part of a library, and neither a test nor a script."""
+    if is_test(file, settings.root) or not is_library(file, settings):
+        return False
+    return file.is_in_package or not file.is_script
+
+
 def _directories(file: ProjectFile, root: str) -> set[str]:
     """The directories of the project that a file is in, without those that the project itself is in."""
     try:

@@ -65,7 +65,7 @@ class InitAtImport(Rule):
             return
         for site in sorted(project.calls_of("init")):
             file, call = project.files[site.file], project.call(site)
-            if not project.is_library(file) or not _runs_at_import(site, project):
+            if not project.is_imported(file) or not _runs_at_import(site, project):
                 continue
             if not project.conditions.decide_about(file, call.scope, call.block, call.span.start):
                 yield self.finding(

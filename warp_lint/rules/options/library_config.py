@@ -57,7 +57,7 @@ class LibraryConfig(Rule):
             attribute = find(CONFIG_ATTRIBUTES, write.name, version)
             if attribute is None or attribute.read not in (ReadTime.CREATION, ReadTime.FIRST_LOAD):
                 continue
-            if not project.is_library(write.file) or not _runs_at_import(write, project):
+            if not project.is_imported(write.file) or not _runs_at_import(write, project):
                 continue
             place = write.place
             if project.conditions.decide_about(write.file, place.scope, place.block, write.span.start):
