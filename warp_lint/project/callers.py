@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from warp_lint.facts import values as fact
-from warp_lint.facts.records import CallFact
+from warp_lint.facts.records import BindingFact, CallFact, ReturnFact, ScopeKind
 from warp_lint.project.evaluation import Evaluator, Place, names_in
 from warp_lint.project.files import ProjectFile
 from warp_lint.project.values import (
@@ -272,25 +272,34 @@ class Callers:
 
     @cached_property
     def _references(self) -> dict[str, list[tuple[Place, fact.Expression]]]:
-        """The names and attributes that are passed somewhere, by the name."""
+        """The names and attributes that are passed somewhere and may be functions, by the name."""
+        names = {
+            scope.name
+            for file in self._evaluator.files
+            for scope in file.facts.scopes
+            if scope.kind is ScopeKind.FUNCTION
+        }
         found: dict[str, list[tuple[Place, fact.Expression]]] = defaultdict(list)
         for file in self._evaluator.files:
-            for place, expression in _passed_expressions(file):
+            for at, expression in _passed_expressions(file):
                 for name, reference in _references(expression):
-                    found[name].append((place, reference))
+                    if name in names:
+                        place = Place(file.index, at.scope, at.block, at.order)
+                        found[name].append((place, reference))
         return found
 
 
-def _passed_expressions(file: ProjectFile) -> Iterator[tuple[Place, fact.Expression]]:
-    """The expressions of a file through which a value can go elsewhere."""
+def _passed_expressions(
+    file: ProjectFile,
+) -> Iterator[tuple[CallFact | BindingFact | ReturnFact, fact.Expression]]:
+    """The expressions of a file through which a value can go elsewhere, and where they stand."""
     for call in file.facts.calls:
-        place = Place(file.index, call.scope, call.block, call.order)
         for argument in call.arguments:
-            yield place, argument.value
+            yield call, argument.value
     for binding in file.facts.bindings:
-        yield Place(file.index, binding.scope, binding.block, binding.order), binding.value
+        yield binding, binding.value
     for returned in file.facts.returns:
-        yield Place(file.index, returned.scope, returned.block, returned.order), returned.value
+        yield returned, returned.value
 
 
 def _references(expression: fact.Expression) -> Iterator[tuple[str, fact.Expression]]:

@@ -7,7 +7,8 @@ from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from warp_lint.facts.records import BlockKind
+from warp_lint.facts.records import BlockKind, CallFact
+from warp_lint.facts.values import Opaque
 from warp_lint.project.callers import Binding, Callers, CallSite
 from warp_lint.project.evaluation import Evaluator
 from warp_lint.project.values import (
@@ -28,7 +29,11 @@ from warp_lint.project.values import (
 BlockDim: TypeAlias = Constant | Symbol
 DEFAULT_BLOCK_DIM = 256
 """What ``wp.launch`` uses on CUDA when no block dimension is given."""
+_DEVICE_POSITION = 6
 _BLOCK_DIM_POSITION = 12
+_ASKED_POSITIONS = (0, _DEVICE_POSITION, _BLOCK_DIM_POSITION)
+_ASKED_KEYWORDS = ("kernel", "device", "block_dim", "**")
+_NOT_ASKED = Opaque()
 
 
 class Launch(NamedTuple):
@@ -96,15 +101,15 @@ class LaunchFinder:
         """The arguments of a launch, those of a ``functools.partial`` included."""
         call = self._callers.call(site)
         place = self._callers.place(site)
-        arguments = self._evaluator.arguments(call, place, environment)
         match self._evaluator.evaluate(call.function, place, environment):
             case (Partial(arguments=given),):
-                return given.merged(arguments)
+                return given.merged(self._evaluator.arguments(call, place, environment))
             case (External(name=name),) if name.endswith("jax_kernel"):
                 # Only the kernel and keywords mean the same as for a launch.
+                arguments = self._evaluator.arguments(_as_asked(call), place, environment)
                 return replace(arguments, positional=arguments.positional[:1])
             case _:
-                return arguments
+                return self._evaluator.arguments(_as_asked(call), place, environment)
 
     def _parameters(self, arguments: Arguments, site: CallSite) -> dict[int, frozenset[str] | None]:
         """The parameters that say what is launched and how, by the functions around the launch that they are
@@ -112,7 +117,7 @@ class LaunchFinder:
         file = self._callers.file(site)
         around = set(file.scope_chain(self._callers.call(site).scope))
         given: list[Values] = [arguments.get(0, "kernel") or (), self._block_dim(arguments)]
-        given.append(arguments.get(6, "device") or ())
+        given.append(arguments.get(_DEVICE_POSITION, "device") or ())
         values = [value for values in given for value in values]
         if UNKNOWN in values:
             values += self._looped_over(site)
@@ -185,8 +190,25 @@ class LaunchFinder:
         call = self._callers.call(site)
         if self._callers.file(site).is_cpu_only(call.block):
             return True
-        device = arguments.get(6, "device")
+        device = arguments.get(_DEVICE_POSITION, "device")
         return device is not None and all(_is_cpu(value) for value in self._callers.resolve(device))
+
+
+def _as_asked(call: CallFact) -> CallFact:
+    """A launch whose arguments are left out, by something unknown, where nothing asks for them: most of the
+    work would be to find out what its inputs and outputs are."""
+    if any(argument.keyword == "*" for argument in call.arguments):
+        return call
+    return replace(
+        call,
+        arguments=tuple(
+            argument
+            if argument.keyword in _ASKED_KEYWORDS
+            or (argument.keyword is None and position in _ASKED_POSITIONS)
+            else replace(argument, value=_NOT_ASKED)
+            for position, argument in enumerate(call.arguments)
+        ),
+    )
 
 
 def _is_cpu(value: Value) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from warp_lint.facts import values as fact
 from warp_lint.facts.records import BlockKind, ScopeKind
@@ -49,6 +49,10 @@ _LOADING = {
 """Functions of Warp that load modules: where they say which."""
 
 
+Flow: TypeAlias = tuple[ProjectFile, int, tuple[Event, ...], list[Event]]
+"""A file, one of its scopes, the events of that scope, and those of importing the file before."""
+
+
 class Timeline:
     """The events of every scope of the project."""
 
@@ -60,6 +64,7 @@ class Timeline:
         self._own: dict[tuple[int, int], list[Event]] = defaultdict(list)
         self._events: dict[tuple[int, int, int, Hashable], tuple[Event, ...]] = {}
         self._contexts: dict[tuple[int, int], frozenset[Context]] = {}
+        self._at_import: dict[int, list[Event]] = {}
         self._running: set[tuple[int, int]] = set()
         self._runs: dict[tuple[int, int], set[tuple[int, int]]] = defaultdict(set)
         """The functions whose events are among those of a scope, because it calls them."""
@@ -122,8 +127,13 @@ class Timeline:
 
     def at_import(self, file: ProjectFile) -> list[Event]:
         """The events of importing a file, before any of its functions can run."""
-        events = self.events(file.index, 0)
-        return [event for event in events if not file.is_main_guarded(event.block)]
+        found = self._at_import.get(file.index)
+        if found is None:
+            events = self.events(file.index, 0)
+            found = [event for event in events if not file.is_main_guarded(event.block)]
+            if not self._running:
+                self._at_import[file.index] = found
+        return found
 
     def precedes(self, file: ProjectFile, earlier: Event, block: int, order: int) -> bool:
         """Whether an event of a scope may have happened before a place of the same scope."""
@@ -172,13 +182,17 @@ class Timeline:
             places[0].block, places[1].block
         )
 
-    def flows(self) -> Iterator[tuple[ProjectFile, int, tuple[Event, ...], list[Event]]]:
-        """Every flow of the project: a file's top level or a function, its events, and what importing the
-        file did before.
+    def flows(self) -> list[Flow]:
+        """Every flow of the project in which something happens: a file's top level or a function, its events,
+        and what importing the file did before.
 
         Nothing is before in what runs at import itself, nor in a function whose events another flow has: what
         came before its calls is told there.
         """
+        return self._flows
+
+    @cached_property
+    def _flows(self) -> list[Flow]:
         scopes = [
             (file.index, scope)
             for file in self._evaluator.files
@@ -190,12 +204,16 @@ class Timeline:
         for key in scopes:
             if not self._callers.sites(*key):
                 reached |= self._reached_from(key)
+        found: list[Flow] = []
         for (index, scope), events in flows.items():
             file = self._evaluator.files[index]
+            if not events:
+                continue
             if scope == 0 or (index, scope) in reached or self._callers.runs_at_import(index, scope):
-                yield file, scope, events, []
+                found.append((file, scope, events, []))
             else:
-                yield file, scope, *self._after_import(file, events)
+                found.append((file, scope, *self._after_import(file, events)))
+        return found
 
     def _after_import(
         self, file: ProjectFile, events: tuple[Event, ...]
@@ -419,8 +437,9 @@ class Timeline:
         self, file: ProjectFile, scope: int, depth: int, callables: Callables
     ) -> Iterator[tuple[int, int, tuple[Step, ...], tuple[Event, ...]]]:
         """What runs inside a scope: the place in the scope, the way there, and the events."""
-        for index, inner in enumerate(file.facts.scopes):
-            if inner.parent == scope and inner.kind in (ScopeKind.CLASS, ScopeKind.COMPREHENSION):
+        for index in file.scopes_by_parent.get(scope, ()):
+            inner = file.facts.scopes[index]
+            if inner.kind in (ScopeKind.CLASS, ScopeKind.COMPREHENSION):
                 yield inner.block, inner.order, (), self.events(file.index, index, depth, callables)
         for index in file.calls_by_scope.get(scope, ()):
             site = CallSite(file.index, index)
@@ -430,8 +449,8 @@ class Timeline:
                 events = self.events(function.file, function.scope, depth - 1, run.callables)
                 if events:
                     yield run.block, run.order, (self._step(site, run),), events
-        for imported in file.facts.imports:
-            if imported.scope != scope or file.is_type_checking(imported.block):
+        for imported in file.imports_by_scope.get(scope, ()):
+            if file.is_type_checking(imported.block):
                 continue
             for target in self._project.imports.targets(imported, file):
                 # What is imported is not run as the program.
