@@ -411,7 +411,7 @@ class TestFaults:
                 raise ZeroDivisionError
             return extract(source)
 
-        monkeypatch.setattr("warp_lint.run.extract", extract_or_crash)
+        monkeypatch.setattr("warp_lint.extraction.extract", extract_or_crash)
         write("app.py")
         bad = write("bad.py").absolute()
         status, output, errors = warp_lint()

@@ -20,7 +20,8 @@ import pytest
 
 from tests.test_fixtures import Case, all_cases, settings_of
 from warp_lint.fixing import Fixing
-from warp_lint.run import Result, fix_trees
+from warp_lint.result import Result
+from warp_lint.run import fix_trees
 from warp_lint.settings import Settings
 from warp_lint.trees import SettingsLookup, find_trees
 

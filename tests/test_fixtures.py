@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from warp_lint.findings import Finding
-from warp_lint.run import Result, lint_trees
+from warp_lint.result import Result
+from warp_lint.run import lint_trees
 from warp_lint.settings import SETTINGS_FILES, Settings
 from warp_lint.trees import SettingsLookup, Trees, find_trees
 

@@ -265,7 +265,7 @@ def test_keystroke_parses_the_file_that_it_changes_and_no_other(monkeypatch: pyt
         extracted[Path(source.path).name] += 1
         return extract(source)
 
-    monkeypatch.setattr("warp_lint.run.extract", extract_and_count)
+    monkeypatch.setattr("warp_lint.extraction.extract", extract_and_count)
     linting, path = Linting(), str(Path("launches.py").absolute())
     for text in (LAUNCHES, LAUNCHES + "\n", LAUNCHES + "\n\n"):
         linting.lint({path: text.encode()})

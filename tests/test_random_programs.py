@@ -22,7 +22,8 @@ from tests.random_programs import programs
 from warp_lint import fixing
 from warp_lint.findings import Edit, Finding
 from warp_lint.fixing import Fixing
-from warp_lint.run import Result, lint_trees
+from warp_lint.result import Result
+from warp_lint.run import lint_trees
 from warp_lint.settings import Settings
 from warp_lint.source import Source
 from warp_lint.trees import SettingsLookup, find_trees

@@ -16,8 +16,8 @@ import pytest
 
 from warp_lint import reports
 from warp_lint.findings import Applicability, Edit, Finding, Fix, Level, Location, Range, Related
+from warp_lint.result import Problem, Result
 from warp_lint.rules import all_rules
-from warp_lint.run import Problem, Result
 from warp_lint.source import Source
 
 SARIF_SCHEMA = Path(__file__).with_name("schemas") / "sarif-2.1.0-rtm.4.json"

@@ -27,7 +27,7 @@ from warp_lint.findings import (
 )
 from warp_lint.reports import statistics
 from warp_lint.reports.snippet import draw, gutter_width
-from warp_lint.run import Problem, Result
+from warp_lint.result import Problem, Result
 from warp_lint.source import Source
 
 PATH = "/somewhere/else/app.py"

@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from warp_lint.cache import CACHE_FOLDER
 from warp_lint.settings import Settings
 
-CACHE_FOLDER = ".warp_lint_cache"
 _NOT_SEARCHED = frozenset({".git", ".hg", "node_modules"})
 
 

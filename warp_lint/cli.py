@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from warp_lint import __version__
+from warp_lint.cache import Caches
 from warp_lint.reports import FORMATS
 from warp_lint.settings import Settings, SettingsError
 from warp_lint.trees import SettingsLookup, Trees, find_trees
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from warp_lint.baseline import Baseline
+    from warp_lint.result import Result
     from warp_lint.rules.base import Rule
-    from warp_lint.run import Result
     from warp_lint.splicing import Change
 
 CLEAN, FINDINGS, FAILURE = 0, 1, 2
@@ -137,6 +138,18 @@ def _selectors(option: str, text: str) -> Callable[[Callable[..., int]], Callabl
     "--stdin-filename",
     type=click.Path(),
     help="The file that standard input is read for: it stands in this one's place in the project.",
+)
+@click.option("--no-cache", is_flag=True, help="Neither use what earlier runs found nor keep it.")
+@click.option(
+    "--cache-dir",
+    type=click.Path(file_okay=False),
+    help="Where what was found is kept. [default: .warp_lint_cache in the root of each project]",
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="The most processes to use. [default: as many as there are processors]",
 )
 @click.option("--show-files", is_flag=True, help="List the files that would be linted.")
 @click.option("--show-settings", is_flag=True, help="List the settings that count for the paths.")
@@ -281,10 +294,28 @@ def _lint(
 ) -> tuple[Result, list[Change]]:
     """Lint, and fix as the options ask: what is left, and the changes that were made or would be."""
     from warp_lint.reports.wording import shown_path, shown_place
+
+    caches = None if options["no_cache"] else Caches(options["cache_dir"])
+    if caches is not None and not (_fixes(options) or texts):
+        known = caches.result(trees)
+        if known is not None:
+            findings = baseline.unknown(known.findings, known.sources) if baseline else known.findings
+            return replace(known, findings=findings, unsafe_fixes=options["unsafe_fixes"]), []
+    # Imported here: what is known already needs neither rules nor LibCST.
+    from warp_lint.extraction import available_processors
     from warp_lint.run import fix_trees, lint_trees, write_fixes
 
+    jobs = options["jobs"] or available_processors()
     if not _fixes(options):
-        result = lint_trees(trees, texts=texts, catch_crashes=True, progress=progress, baseline=baseline)
+        result = lint_trees(
+            trees,
+            texts=texts,
+            catch_crashes=True,
+            progress=progress,
+            baseline=baseline,
+            caches=caches,
+            jobs=jobs,
+        )
         return replace(result, unsafe_fixes=options["unsafe_fixes"]), []
     outcome = fix_trees(
         trees,
@@ -293,6 +324,8 @@ def _lint(
         catch_crashes=True,
         progress=progress,
         baseline=baseline,
+        caches=caches,
+        jobs=jobs,
     )
     alike = Counter((one.finding.location.path, one.finding.code, one.reason) for one in outcome.refused)
     for finding, reason in outcome.refused:

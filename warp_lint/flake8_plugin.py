@@ -24,7 +24,8 @@ from warp_lint import __version__
 from warp_lint.source import concerns_warp, encoded
 
 if TYPE_CHECKING:
-    from warp_lint.run import KnownFacts, Result
+    from warp_lint.reading import KnownFacts
+    from warp_lint.result import Result
     from warp_lint.trees import SettingsLookup, Trees
 
 FAILURE = "WRP000"

@@ -5,23 +5,22 @@ from __future__ import annotations
 import gc
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
 
 import msgspec
 
 from warp_lint import fixing
 from warp_lint.baseline import Baseline
-from warp_lint.facts.extract import extract
-from warp_lint.facts.parsing import ParseFailure
+from warp_lint.cache import Caches, Stamp
 from warp_lint.facts.records import FileFacts
 from warp_lint.findings import Applicability, Finding
 from warp_lint.project import Project
-from warp_lint.relevance import Outline, outline, relevant
+from warp_lint.reading import KnownFacts, Progress, Reader
 from warp_lint.replacing import ReplaceError, leads_out, replace_files
+from warp_lint.result import Problem, Result, paths_of
 from warp_lint.rules import all_rules
 from warp_lint.rules.base import Rule
 from warp_lint.rules.suppressions.syntax_error import UnreadableFile
@@ -29,52 +28,6 @@ from warp_lint.settings import Settings
 from warp_lint.source import Source, SourceError
 from warp_lint.suppressions import Noqa, Suppressions
 from warp_lint.trees import SettingsLookup, Tree, Trees, find_trees
-
-Progress = Callable[[int, int], None]
-"""Told how many of how many files are done."""
-
-KnownFacts: TypeAlias = dict[str, tuple[bytes, FileFacts]]
-"""By path, the bytes of files and what they say."""
-
-Failure: TypeAlias = SourceError | ParseFailure
-"""Why a file has no facts; both kinds have a message, a line and a column."""
-
-
-class Problem(NamedTuple):
-    """Something that kept the run from being complete, in one line."""
-
-    message: str
-    details: str = ""
-    """The traceback, when the linter itself is at fault."""
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a run gives: ``findings`` sorted by path, line, column and code."""
-
-    findings: tuple[Finding, ...]
-    files: tuple[str, ...]
-    """The files whose findings were asked for."""
-    problems: tuple[Problem, ...]
-    sources: Mapping[str, Source]
-    """The sources of the files that findings, related places or fixes stand in, as they were when they were
-    linted."""
-    fixed: tuple[Finding, ...] = ()
-    """The findings that are gone because they were fixed."""
-    unsafe_fixes: bool = False
-    """Whether who asked wants unsafe fixes, too."""
-
-    def can_fix(self, finding: Finding) -> bool:
-        """Whether the fix of a finding would be made for who asked."""
-        return finding.fix is not None and (
-            finding.fix.applicability is Applicability.SAFE
-            or (finding.fix.applicability is Applicability.UNSAFE and self.unsafe_fixes)
-        )
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every file could be read, and nothing went wrong."""
-        return not self.problems and all(finding.code != _UNREADABLE.code for finding in self.findings)
 
 
 def lint(
@@ -106,23 +59,40 @@ def lint_trees(
     known_facts: KnownFacts | None = None,
     noqa: Noqa = Noqa.OBEYED,
     baseline: Baseline | None = None,
+    caches: Caches | None = None,
+    jobs: int = 1,
 ) -> Result:
     """Lint the files of trees, as `lint` does; the order of the files makes no difference.
 
     ``known_facts`` spares the files that are as they were in an earlier run. ``noqa`` says what becomes of
-    what these comments stand for. What ``baseline`` accepts is left out.
+    what these comments stand for. What ``baseline`` accepts is left out. ``caches`` spare what is as it was
+    when it was put there, and get what is new. ``jobs`` is the most processes to use; it makes no difference
+    to the findings.
     """
-    run = _Run(texts or {}, catch_crashes, progress, known_facts if known_facts is not None else {}, noqa)
+    run = _Run(
+        texts=texts,
+        catch_crashes=catch_crashes,
+        progress=progress,
+        known_facts=known_facts,
+        noqa=noqa,
+        caches=caches,
+        jobs=jobs,
+    )
     run.problems += [Problem(f"{error.path}: {error.message}") for error in trees.errors]
-    with _collector_paused():
-        findings = sorted(
-            (finding for tree in trees.trees for finding in run.findings_in(tree)),
-            key=lambda finding: finding.sort_key,
-        )
-    sources = run.sources_of(findings)
+    findings: list[Finding] = []
+    sources: dict[str, Source] = {}
+    for tree in trees.trees:
+        with _collector_paused():
+            found = sorted(run.findings_in(tree), key=lambda finding: finding.sort_key)
+        sources |= run.sources_of(found)
+        found = [_as_offered(finding, sources) for finding in found]
+        if not (texts or run.problems) and noqa is Noqa.OBEYED:
+            run.store(tree, found)
+        findings += found
+    findings.sort(key=lambda finding: finding.sort_key)
     reported = baseline.unknown(findings, sources) if baseline is not None else findings
     return Result(
-        findings=tuple(_as_offered(finding, sources) for finding in reported),
+        findings=tuple(reported),
         files=tuple(sorted(path for tree in trees.trees for path in tree.asked)),
         problems=tuple(run.problems),
         sources=sources,
@@ -145,7 +115,7 @@ def _collector_paused() -> Iterator[None]:
 def project_of(path: str, lookup: SettingsLookup) -> Project:
     """The linked project that a file belongs to; raises `SettingsError` as `lint` does."""
     trees = find_trees([path], lookup).trees
-    run = _Run({}, False, None, {})
+    run = _Run()
     tree = trees[0] if trees else Tree(lookup.nearest(path), [], frozenset(), [])
     return run.project(tree)
 
@@ -153,7 +123,7 @@ def project_of(path: str, lookup: SettingsLookup) -> Project:
 def projects_of(trees: Trees) -> Iterator[tuple[Project, frozenset[str]]]:
     """The linked projects of trees, each with its files that were asked for; raises `SettingsError` as `lint`
     does."""
-    run = _Run({}, False, None, {})
+    run = _Run()
     for tree in trees.trees:
         yield run.project(tree), frozenset(tree.asked)
 
@@ -166,6 +136,8 @@ def fix_trees(
     catch_crashes: bool = False,
     progress: Progress | None = None,
     baseline: Baseline | None = None,
+    caches: Caches | None = None,
+    jobs: int = 1,
 ) -> fixing.Fixing[Result]:
     """Lint the files of trees and make the fixes, with ``unsafe`` also the unsafe ones. Writes nothing.
 
@@ -182,6 +154,8 @@ def fix_trees(
             progress=progress,
             known_facts=known_facts,
             baseline=baseline,
+            caches=caches if not known_facts else None,  # the first round leaves nothing to look up
+            jobs=jobs,
         )
 
     def reason_to_keep(path: str) -> str | None:
@@ -252,39 +226,40 @@ def write_fixes(
 _UNREADABLE = UnreadableFile()
 
 
-class _Reading(NamedTuple):
-    """What reading a tree gives."""
-
-    facts: list[FileFacts]
-    """Of the files that can matter."""
-    failures: dict[str, Failure]
-    commented: set[str]
-    """The files that may hold comments for the linter, whether their facts matter or not."""
-
-
 class _Run:
     def __init__(
         self,
-        texts: Mapping[str, bytes],
-        catch_crashes: bool,
-        progress: Progress | None,
-        known_facts: KnownFacts,
+        *,
+        texts: Mapping[str, bytes] | None = None,
+        catch_crashes: bool = False,
+        progress: Progress | None = None,
+        known_facts: KnownFacts | None = None,
         noqa: Noqa = Noqa.OBEYED,
+        caches: Caches | None = None,
+        jobs: int = 1,
     ) -> None:
         self.problems: list[Problem] = []
-        self._texts = texts
-        self._seen: dict[str, bytes] = {}
+        self.stamps: dict[str, Stamp] = {}
+        """How the files were that were read from the disk."""
         self._catch_crashes = catch_crashes
-        self._progress = progress
-        self._known_facts = known_facts
         self._noqa = noqa
+        self._caches = caches
+        self._reader = Reader(
+            self._guarded,
+            texts=texts,
+            known_facts=known_facts,
+            caches=caches,
+            jobs=jobs,
+            progress=progress,
+        )
 
     def findings_in(self, tree: Tree) -> Iterator[Finding]:
         """What is to be reported of the files of a tree that are asked for."""
         rules = all_rules().values()
         tree.settings.check_selectors(rules)
         enabled = [rule for rule in rules if tree.settings.enables(rule)]
-        reading = self._read(tree)
+        reading = self._reader.read(tree)
+        self.stamps.update(reading.stamps)
         found: dict[str, list[Finding]] = defaultdict(list)
         for finding in self._findings_of(enabled, reading.facts, tree.settings):
             found[finding.location.path].append(finding)
@@ -297,75 +272,36 @@ class _Run:
                 tried = {rule.code for rule in enabled if not tree.settings.ignores_in_file(rule, path)}
                 of_file = [finding for finding in found[path] if finding.code in tried]
                 with self._guarded(f"reading the comments of {path}"):
-                    for finding in Suppressions(self._source(path), self._noqa).apply(of_file, tried):
+                    for finding in Suppressions(self._reader.source(path), self._noqa).apply(of_file, tried):
                         yield _as_trusted(finding, tree.settings)
 
     def project(self, tree: Tree) -> Project:
         """The files of a tree, linked."""
-        return Project.build(self._read(tree).facts, tree.settings, self._source)
+        return Project.build(self._reader.read(tree).facts, tree.settings, self._reader.source)
+
+    def store(self, tree: Tree, findings: Iterable[Finding]) -> None:
+        """Keep the findings of a tree for the next run."""
+        cache = self._caches.of(tree) if self._caches is not None else None
+        files = {*tree.asked, *tree.others}
+        if cache is not None and files <= self.stamps.keys():
+            cache.store_findings(tree, findings, {path: self.stamps[path] for path in files})
 
     def sources_of(self, findings: Iterable[Finding]) -> dict[str, Source]:
         """The sources that drawing the findings takes."""
         sources = {}
-        for path in {path for finding in findings for path in _paths_of(finding)}:
+        for path in paths_of(findings):
             with suppress(SourceError):  # that is what the finding says, or the file is gone by now
-                sources[path] = self._source(path)
+                sources[path] = self._reader.source(path)
         return sources
-
-    def _read(self, tree: Tree) -> _Reading:
-        reading = _Reading([], {}, set())
-        outlines: dict[str, Outline] = {}
-        for path in (*tree.asked, *tree.others):
-            try:
-                data = self._first_source(path).code
-            except SourceError as error:
-                reading.failures[path] = error
-            else:
-                outlines[path] = outline(data)
-                if b"warp-lint" in data or b"WRP" in data:
-                    reading.commented.add(path)
-        matter = relevant(outlines) | tree.named
-        wanted = [path for path in outlines if path in matter]
-        for done, path in enumerate(wanted):
-            if self._progress:
-                self._progress(done, len(wanted))
-            with self._guarded(f"reading {path}"):
-                try:
-                    reading.facts.append(self._facts(self._source(path)))
-                except (SourceError, ParseFailure) as error:
-                    reading.failures[path] = error
-        return reading
 
     def _findings_of(
         self, rules: Iterable[Rule], facts: list[FileFacts], settings: Settings
     ) -> Iterator[Finding]:
         with self._guarded("linking the files of the project"):
-            project = Project.build(facts, settings, self._source)
+            project = Project.build(facts, settings, self._reader.source)
             for rule in rules:
                 with self._guarded(f"looking for {rule.code}"):
                     yield from list(rule.check(project))
-
-    def _source(self, path: str) -> Source:
-        """The source of a file, the same each time: what a rule saw is what its fix is made on.
-
-        Raises `SourceError`.
-        """
-        seen = self._seen.get(path)
-        source = self._first_source(path) if seen is None else Source.from_bytes(path, seen)
-        self._seen[path] = source.data
-        return source
-
-    def _first_source(self, path: str) -> Source:
-        """The source of a file as it is now; raises `SourceError`."""
-        return Source.from_bytes(path, self._texts[path]) if path in self._texts else Source.read(path)
-
-    def _facts(self, source: Source) -> FileFacts:
-        """The facts of a file; raises `ParseFailure`."""
-        data, facts = self._known_facts.get(source.path, (None, None))
-        if facts is None or data != source.data:
-            facts = extract(source)
-            self._known_facts[source.path] = (source.data, facts)
-        return facts
 
     @contextmanager
     def _guarded(self, doing: str) -> Iterator[None]:
@@ -411,9 +347,3 @@ def _with_applicability(finding: Finding, applicability: Applicability) -> Findi
         return finding
     fix = msgspec.structs.replace(finding.fix, applicability=applicability)
     return msgspec.structs.replace(finding, fix=fix)
-
-
-def _paths_of(finding: Finding) -> Iterator[str]:
-    yield finding.location.path
-    yield from (related.location.path for related in finding.related)
-    yield from (edit.path for edit in (finding.fix.edits if finding.fix else ()))

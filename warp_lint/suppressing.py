@@ -14,7 +14,7 @@ from warp_lint.splicing import Change, Harm, spliced
 from warp_lint.suppressions import own_suppression
 
 if TYPE_CHECKING:
-    from warp_lint.run import Result
+    from warp_lint.result import Result
 
 NOT_SUPPRESSED = frozenset({"WRP901", "WRP902", "WRP903"})
 """Findings about comments, which are to be changed instead, and about files that cannot be read."""

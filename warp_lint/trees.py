@@ -96,7 +96,7 @@ def find_trees(
                 named[settings].add(file)
     trees = []
     for settings, files in asked.items():
-        brings_project = whole_projects and settings in named and _is_project(settings)
+        brings_project = whole_projects and settings in named and is_project(settings)
         others = set(_files_of(settings, lookup)) - files if brings_project else ()
         trees.append(Tree(settings, sorted(files), frozenset(named[settings]), sorted(others)))
     return Trees(trees, errors)
@@ -108,6 +108,6 @@ def _files_of(settings: Settings, lookup: SettingsLookup) -> Iterator[str]:
             yield file
 
 
-def _is_project(settings: Settings) -> bool:
+def is_project(settings: Settings) -> bool:
     """Whether the root of the settings is the top of a project, and not just where a lone file lies."""
     return any(Path(settings.root, marker).exists() for marker in _PROJECT_MARKERS)

@@ -11,11 +11,12 @@ from typing import NamedTuple
 import pytest
 
 from tests.wild.corpora import Corpus, fetch
-from warp_lint import run
+from warp_lint import extraction
 from warp_lint.facts.extract import extract
 from warp_lint.facts.records import FileFacts
 from warp_lint.findings import Finding
-from warp_lint.run import Result, lint_trees
+from warp_lint.result import Result
+from warp_lint.run import lint_trees
 from warp_lint.settings import Settings
 from warp_lint.source import Source
 from warp_lint.trees import SettingsLookup, Trees, find_trees
@@ -59,7 +60,7 @@ class LintedCorpus:
         found = find_trees([str(self.root)], SettingsLookup(settings), whole_projects=False)
         trees = [tree._replace(asked=sorted(tree.asked, reverse=reverse)) for tree in found.trees]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(run, "extract", self._facts_of)
+            patch.setattr(extraction, "extract", self._facts_of)
             return lint_trees(Trees(trees, found.errors))
 
     def spots(self, code: str, level: str = "") -> set[Spot]:

@@ -18,11 +18,12 @@ import pytest
 
 from tests.wild.corpora import Corpus, fetch
 from tests.wild.fixed_programs import PAGE, PROGRAMS, Program, compare, page
-from warp_lint import run
+from warp_lint import extraction
 from warp_lint.facts.extract import extract
 from warp_lint.facts.records import FileFacts
 from warp_lint.fixing import Fixing
-from warp_lint.run import Result, fix_trees
+from warp_lint.result import Result
+from warp_lint.run import fix_trees
 from warp_lint.settings import Settings
 from warp_lint.source import Source
 from warp_lint.splicing import Change
@@ -61,7 +62,7 @@ class Fixed:
     def fix(self, texts: Mapping[str, bytes]) -> Fixing[Result]:
         """Make all fixes, with ``texts`` in place of files. No text is parsed twice: that takes most time."""
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(run, "extract", self._facts_of)
+            patch.setattr(extraction, "extract", self._facts_of)
             return fix_trees(self._trees, unsafe=True, texts=texts)
 
     @staticmethod

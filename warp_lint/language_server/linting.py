@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from warp_lint.findings import Finding
-from warp_lint.run import KnownFacts, Result, fix_trees, lint_trees
+from warp_lint.reading import KnownFacts
+from warp_lint.result import Result
+from warp_lint.run import fix_trees, lint_trees
 from warp_lint.source import Source
 from warp_lint.splicing import Change
 from warp_lint.trees import SettingsLookup, Trees, find_trees

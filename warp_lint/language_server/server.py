@@ -16,8 +16,8 @@ from warp_lint.language_server.positions import Positions
 from warp_lint.language_server.translation import FIX_ALL, SOURCE, Translation
 from warp_lint.notebook import SUFFIX
 from warp_lint.reports.rule_page import markdown
+from warp_lint.result import Problem, Result
 from warp_lint.rules import all_rules
-from warp_lint.run import Problem, Result
 from warp_lint.settings import SettingsError
 from warp_lint.source import Source, SourceError, encoded
 

@@ -11,7 +11,7 @@ from pygls.uris import from_fs_path
 
 from warp_lint.findings import Applicability, Edit, Finding, Level, Location
 from warp_lint.language_server.positions import Positions
-from warp_lint.run import Result
+from warp_lint.result import Result
 from warp_lint.splicing import in_style_of
 from warp_lint.suppressing import NOT_SUPPRESSED, edits_to_suppress
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from warp_lint.run import Result
+    from warp_lint.result import Result
 
 FORMATS = (
     "full",

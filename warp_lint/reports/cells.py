@@ -12,7 +12,7 @@ from warp_lint.notebook import Notebook
 from warp_lint.reports.wording import shown_start
 
 if TYPE_CHECKING:
-    from warp_lint.run import Result
+    from warp_lint.result import Result
 
 _TOP = Range(Position(1, 1), Position(1, 1))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from warp_lint.reports.wording import closing_lines, headline, shown_place
 
 if TYPE_CHECKING:
-    from warp_lint.run import Result
+    from warp_lint.result import Result
 
 
 def render(result: Result, *, closing: bool) -> Iterator[str]:

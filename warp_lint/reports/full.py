@@ -18,7 +18,7 @@ from warp_lint.source import Source
 from warp_lint.splicing import Harm, spliced
 
 if TYPE_CHECKING:
-    from warp_lint.run import Result
+    from warp_lint.result import Result
 
 _CAUTIONS = {
     Applicability.UNSAFE: "this fix is unsafe: it may change what the program does",

@@ -9,7 +9,7 @@ from warp_lint.findings import Finding, Level
 from warp_lint.reports.wording import shown_place
 
 if TYPE_CHECKING:
-    from warp_lint.run import Result
+    from warp_lint.result import Result
 
 _COMMANDS = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "notice"}
 

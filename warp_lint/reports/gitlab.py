@@ -14,7 +14,7 @@ from warp_lint.fingerprints import fingerprint
 from warp_lint.reports.wording import shown_path
 
 if TYPE_CHECKING:
-    from warp_lint.run import Result
+    from warp_lint.result import Result
 
 _SEVERITIES = {Level.ERROR: "major", Level.WARNING: "minor", Level.INFO: "info"}
 

@@ -12,7 +12,7 @@ from warp_lint.findings import Finding
 from warp_lint.reports.wording import closing_lines, headline, shown_path, shown_start
 
 if TYPE_CHECKING:
-    from warp_lint.run import Result
+    from warp_lint.result import Result
 
 
 def render(result: Result, *, closing: bool) -> Iterator[str]:

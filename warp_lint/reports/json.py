@@ -14,7 +14,7 @@ from warp_lint.reports.wording import in_cell
 from warp_lint.splicing import in_style_of
 
 if TYPE_CHECKING:
-    from warp_lint.run import Result
+    from warp_lint.result import Result
 
 
 def render(result: Result, *, closing: bool) -> Iterator[str]:  # noqa: ARG001 - JSON has no closing line

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from warp_lint.reports.json import as_json
 
 if TYPE_CHECKING:
-    from warp_lint.run import Result
+    from warp_lint.result import Result
 
 
 def render(result: Result, *, closing: bool) -> Iterator[str]:  # noqa: ARG001 - JSON has no closing line

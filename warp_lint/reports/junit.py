@@ -12,7 +12,7 @@ from warp_lint.findings import Finding
 from warp_lint.reports.snippet import visible
 
 if TYPE_CHECKING:
-    from warp_lint.run import Result
+    from warp_lint.result import Result
 
 _PACKAGE = "org.warp-lint"
 

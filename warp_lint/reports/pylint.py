@@ -9,7 +9,7 @@ from warp_lint.reports.snippet import visible
 from warp_lint.reports.wording import shown_path
 
 if TYPE_CHECKING:
-    from warp_lint.run import Result
+    from warp_lint.result import Result
 
 
 def render(result: Result, *, closing: bool) -> Iterator[str]:  # noqa: ARG001 - for programs, which count

@@ -12,7 +12,7 @@ from warp_lint.source import Source
 from warp_lint.splicing import Harm, spliced
 
 if TYPE_CHECKING:
-    from warp_lint.run import Result
+    from warp_lint.result import Result
 
 _SEVERITIES = {Level.ERROR: "ERROR", Level.WARNING: "WARNING", Level.INFO: "INFO"}
 

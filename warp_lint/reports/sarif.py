@@ -17,7 +17,7 @@ from warp_lint.rules.base import Rule
 from warp_lint.splicing import in_style_of
 
 if TYPE_CHECKING:
-    from warp_lint.run import Result
+    from warp_lint.result import Result
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "note"}

@@ -13,7 +13,7 @@ from warp_lint.findings import Finding
 from warp_lint.reports.wording import LEVEL_COLOURS, closing_lines, counted
 
 if TYPE_CHECKING:
-    from warp_lint.run import Result
+    from warp_lint.result import Result
 
 
 def render(result: Result, *, closing: bool) -> Iterator[str]:

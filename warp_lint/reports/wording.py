@@ -14,7 +14,7 @@ from warp_lint.findings import Applicability, Finding, Level, Location, Position
 from warp_lint.reports.snippet import visible
 
 if TYPE_CHECKING:
-    from warp_lint.run import Result
+    from warp_lint.result import Result
     from warp_lint.source import Source
 
 LEVEL_COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.INFO: "blue"}
