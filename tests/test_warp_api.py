@@ -35,6 +35,7 @@ from warp_lint.warp_api import (
     FORMER_SUBMODULES,
     FUNCTIONS,
     MODULE_OPTIONS,
+    MODULES_BY_NAME,
     TILE_LINKS_FOLLOW_MODULE_SINCE,
     TILE_OPERATIONS,
     ConfigAttribute,
@@ -69,6 +70,7 @@ TABLES: dict[str, tuple[Versioned, ...]] = {
     "module options": MODULE_OPTIONS,
     "functions": FUNCTIONS,
     "former submodules": FORMER_SUBMODULES,
+    "modules by name": MODULES_BY_NAME,
     "tile operations": TILE_OPERATIONS,
     "debug settings": DEBUG_SETTINGS,
 }
@@ -186,6 +188,7 @@ def disagreements() -> list[str]:
             _option_disagreements,
             _function_disagreements,
             _submodule_disagreements,
+            _name_disagreements,
             _tile_disagreements,
         )
         for line in part(version)
@@ -260,6 +263,24 @@ def _parameter_disagreements(
     keywords = {name for name, keyword_only in actual if keyword_only}
     if keywords != {name for name, keyword_only in tabled if keyword_only}:
         yield f"{function.name} takes {sorted(keywords)} by keyword only"
+
+
+def _name_disagreements(version: Version) -> Iterator[str]:
+    import warp as wp
+
+    attempts = {
+        "kernel.module": lambda: _fresh_kernel("named"),
+        "get_module_options.module": lambda: wp.get_module_options(module="named"),
+        "set_module_options.module": lambda: wp.set_module_options({}, module="named"),
+    }
+    for entry in MODULES_BY_NAME:
+        try:
+            attempts[entry.name]()
+            is_taken = True
+        except (AttributeError, TypeError, ValueError):
+            is_taken = False
+        if is_taken != entry.exists_in(version):
+            yield f"{entry.name} {'takes' if is_taken else 'does not take'} a name"
 
 
 def _submodule_disagreements(version: Version) -> Iterator[str]:

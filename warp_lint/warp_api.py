@@ -411,6 +411,13 @@ FUNCTIONS: tuple[Function, ...] = (
 )
 
 
+MODULES_BY_NAME: tuple[Versioned, ...] = (
+    Versioned("kernel.module", since=(1, 10)),
+    Versioned("get_module_options.module", since=(1, 17)),
+    Versioned("set_module_options.module", since=(1, 17)),
+)
+"""Parameters, below their functions, that take a module by its name; earlier versions raise on a string."""
+
 FORMER_SUBMODULES: tuple[Versioned, ...] = tuple(
     Versioned(name, until=(1, 13))
     for name in (

@@ -8,9 +8,18 @@ from warp_lint.project import Project
 from warp_lint.project.callers import CallSite
 from warp_lint.project.evaluation import Place
 from warp_lint.project.files import ProjectFile
-from warp_lint.project.values import External
+from warp_lint.project.values import Arguments, External, only_constant
 from warp_lint.rules.base import Rule
-from warp_lint.warp_api import FUNCTIONS, NEWEST, TILE_OPERATIONS, Version, Versioned, find, history
+from warp_lint.warp_api import (
+    FUNCTIONS,
+    MODULES_BY_NAME,
+    NEWEST,
+    TILE_OPERATIONS,
+    Version,
+    Versioned,
+    find,
+    history,
+)
 
 _END = 1 << 60
 _KNOWN = frozenset(function.name for function in FUNCTIONS)
@@ -20,9 +29,9 @@ class ApiTooNew(Rule):
     """A function or argument is newer than the oldest Warp that the project allows.
 
     ## What it does
-    Reports calls of functions of Warp, and arguments of them, that came with a later version than the target:
-    `target-version`, or else the lower bound that the project's dependencies put on `warp-lang`. What is only
-    reached after a check of the version, or in a `try`, is left alone.
+    Reports calls of functions of Warp, arguments of them, and modules given by their names, that came with a
+    later version than the target: `target-version`, or else the lower bound that the project's dependencies
+    put on `warp-lang`. What is only reached after a check of the version, or in a `try`, is left alone.
 
     ## Why is this bad
     An installation may bring the oldest version that the project allows. There, the call raises
@@ -62,10 +71,15 @@ class ApiTooNew(Rule):
             return
         for name in sorted(_KNOWN & project.warp_calls.keys()):
             for site in project.warp_calls[name]:
-                for what, since, span in _too_new(name, project.call(site), version):
-                    if not self._is_checked(site, project):
-                        file, call = project.files[site.file], project.call(site)
-                        yield self._finding(what, since, version, file, span, call.statement_span)
+                file, call = project.files[site.file], project.call(site)
+                place = project.evaluator.place_of(site.file, call)
+                arguments = project.evaluator.arguments(call, place, {})
+                newer = [
+                    *_too_new(name, call, version),
+                    *_module_by_name(name, call, arguments, version),
+                ]
+                for what, since, span in newer if not self._is_checked(site, project) else ():
+                    yield self._finding(what, since, version, file, span, call.statement_span)
         for file in project.files:
             yield from self._check_device_code(file, project)
 
@@ -120,6 +134,19 @@ def _too_new(name: str, call: CallFact, version: Version) -> Iterator[tuple[str,
             found = next((item for item in function.parameters if item.name == argument.keyword), None)
         if found is not None and version < found.since:
             yield f"the argument {found.name} of wp.{name}", found.since, argument.value_span
+
+
+def _module_by_name(
+    name: str, call: CallFact, arguments: Arguments, version: Version
+) -> Iterator[tuple[str, Version, Span]]:
+    """The name of a module where a version takes none yet."""
+    taking = next((item for item in MODULES_BY_NAME if item.name == f"{name}.module"), None)
+    if taking is None or taking.since <= version:
+        return
+    position = 1 if name == "set_module_options" else 0 if name == "get_module_options" else -1
+    given = only_constant(arguments.get(position, "module"))
+    if given is not None and isinstance(given.value, str) and given.value != "unique":
+        yield f"a module by its name in wp.{name}", taking.since, call.span
 
 
 def _shown(version: Version) -> str:
