@@ -13,7 +13,8 @@ import pytest
 
 from tests.proofs.evidence import FIXTURES, PAGE, SILENT, cells, programs, read_rows
 from tests.proofs.proofs import program
-from warp_lint.project.builds import ModuleBuilds, predict
+from warp_lint.project.build_records import ModuleBuilds
+from warp_lint.project.builds import predict
 from warp_lint.run import projects_of
 from warp_lint.settings import Settings
 from warp_lint.trees import SettingsLookup, find_trees
@@ -22,7 +23,11 @@ MISSES = {
     "WRP101 fixed_solver_variants": "a launch that only some turns of a loop come to counts for all of them",
     "WRP107 fires_parameter": "the kernel is one that wp.map makes, in a module that no file names",
     "WRP107 fixed_parameter": "the kernel is one that wp.map makes, in a module that no file names",
+    "WRP114 fires_proof_lengths": "how many lengths the data has, the code does not say",
+    "WRP202 fires_proof_columns": "how many block dimensions are computed, the code does not say",
+    "WRP202 fixed_proof_columns": "how many block dimensions are computed, the code does not say",
     "WRP311 fires_fast_math": "the program raises before it launches anything",
+    "WRP504 fires_proof_beside": "a file with two names is predicted as one module",
     "WRP604 fires_unused": "modules of Warp itself are loaded, too",
     "WRP605 fires_cpu": "the program raises before it launches anything",
     "WRP612 fires_only_generic": "the program raises before it launches anything",

@@ -10,7 +10,8 @@ import msgspec
 from warp_lint.findings import Location
 from warp_lint.notebook import SUFFIX
 from warp_lint.project import Project
-from warp_lint.project.builds import Build, ModuleBuilds, Version, place_of_event, predict
+from warp_lint.project.build_records import Build, ModuleBuilds, Version, place_of_event
+from warp_lint.project.builds import predict
 from warp_lint.project.kernels import KernelDefinition, ModuleKind
 from warp_lint.project.modules import WarpModule
 from warp_lint.project.values import (
