@@ -76,7 +76,7 @@ def test_json(folder: Path) -> None:
     assert (own["predicted_builds"], own["needed_builds"]) == (2, 2)
     assert (own["predicted_kernel_builds"], own["needed_kernel_builds"]) == (4, 2)
     assert [
-        (build["block_dim"], [kernel["name"] for kernel in build["kernels"] if kernel["launched"]])
+        (build["block_dim"], [kernel["name"] for kernel in build["kernels"] if kernel["use"] == "needed"])
         for build in own["builds"]
     ] == [(256, ["wide"]), (64, ["narrow"])]
     assert (unique["name"], unique["kind"], unique["backward"]) == ("scale", "unique", False)

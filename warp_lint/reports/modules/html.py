@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from warp_lint.reports.modules.rows import BuildRow, BuiltKernel, ModuleRow
+from warp_lint.reports.modules.rows import BuildRow, BuiltKernel, ModuleRow, Use
 from warp_lint.reports.wording import counted, shown_path
 
 _STYLE = """
@@ -51,8 +51,8 @@ def render(rows: Sequence[ModuleRow]) -> Iterator[str]:
         f'<p class="sum">{counted(len(rows), "module")}, {counted(builds, "build")} over an empty cache, '
         f"{counted(kernel_builds, 'kernel build')}, {wasted} of them beyond the needed.</p>"
     )
-    yield '<ul class="legend"><li><span class="cell"></span> a kernel, built and launched</li>'
-    yield '<li><span class="cell wasted"></span> built, but never launched like this</li></ul>\n<main>'
+    yield '<ul class="legend"><li><span class="cell"></span> a kernel, built for a launch</li>'
+    yield '<li><span class="cell wasted"></span> never launched so, or built again</li></ul>\n<main>'
     for row in rows:
         yield from _section(row)
     yield "</main>\n</body>\n</html>"
@@ -99,6 +99,6 @@ def _build(build: BuildRow, launches: str) -> Iterator[str]:
 
 
 def _cell(kernel: BuiltKernel, build: BuildRow, launches: str) -> str:
-    state = "launched" if kernel.launched else "never launched"
-    text = f"{kernel.name}: {state} with block_dim {build.block_dim} (launches of the module: {launches})"
-    return f'<span class="cell{"" if kernel.launched else " wasted"}" title="{escape(text)}"></span>'
+    text = f"{kernel.name}: {kernel.use.value} with block_dim {build.block_dim} (launched: {launches})"
+    state = "" if kernel.use is Use.NEEDED else " wasted"
+    return f'<span class="cell{state}" title="{escape(text)}"></span>'

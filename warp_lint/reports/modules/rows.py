@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+import enum
+from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import chain
 
 import msgspec
@@ -39,12 +40,22 @@ class KernelRow(msgspec.Struct, frozen=True):
     launched: bool
 
 
+class Use(str, enum.Enum):
+    """What a kernel is built for in a build of its module."""
+
+    NEEDED = "needed"
+    """It is launched so, and has not been built before."""
+    AGAIN = "built again"
+    """It is built again, because something else in the module has changed."""
+    NEVER = "never launched"
+    """Nobody launches it with this block dimension."""
+
+
 class BuiltKernel(msgspec.Struct, frozen=True):
     """A kernel in a build: its name, with what it captures and its types."""
 
     name: str
-    launched: bool
-    """Whether it is ever launched as it is built there."""
+    use: Use
 
 
 class BuildRow(msgspec.Struct, frozen=True):
@@ -116,7 +127,7 @@ def _row(module: WarpModule, builds: ModuleBuilds, project: Project) -> ModuleRo
         backward=backward,
         backward_used=any(project.differentiation.may_reach(kernel) for kernel in module.kernels),
         loaded_by=_loaded_by(builds, project),
-        builds=tuple(_build_row(build, builds, project) for _, build in builds.builds),
+        builds=tuple(_build_rows(builds, project)),
         predicted_builds=len(builds.builds),
         needed_builds=builds.needed_builds,
         predicted_kernel_builds=builds.kernel_builds,
@@ -174,11 +185,27 @@ def _loaded_by(builds: ModuleBuilds, project: Project) -> str | None:
     return f"{event.description} ({_place(place_of_event(event), project)})" if event is not None else None
 
 
-def _build_row(build: Build, builds: ModuleBuilds, project: Project) -> BuildRow:
-    kernels = [
-        BuiltKernel(_version(version, project), (version, build.device, build.block_dim) in builds.launched)
-        for version in build.kernels
-    ]
+def _build_rows(builds: ModuleBuilds, project: Project) -> Iterator[BuildRow]:
+    seen: set[tuple[Version, str, int | str]] = set()
+    for _, build in builds.builds:
+        variants = {version: (version, build.device, build.block_dim) for version in build.kernels}
+        yield _build_row(
+            build,
+            {
+                version: Use.NEVER
+                if variant not in builds.launched
+                else Use.AGAIN
+                if variant in seen
+                else Use.NEEDED
+                for version, variant in variants.items()
+            },
+            project,
+        )
+        seen.update(variants.values())
+
+
+def _build_row(build: Build, uses: Mapping[Version, Use], project: Project) -> BuildRow:
+    kernels = [BuiltKernel(_version(version, project), use) for version, use in uses.items()]
     return BuildRow(build.device, build.block_dim, tuple(sorted(kernels, key=lambda kernel: kernel.name)))
 
 
