@@ -78,3 +78,15 @@ def test_file(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_unknown_place(program: Path, place: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["trace", str(program / place)]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_verbose_tells_where_events_are_left_out(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    launches = "".join(f"    wp.launch(fill, dim={size}, inputs=[x])\n" for size in range(500))
+    (program / "long.py").write_text(f"import warp as wp\nfrom kernels import fill\ndef run(x):\n{launches}")
+
+    run(["check", "--no-cache", "--verbose"])
+    assert (
+        "long.py: run leads to too many events; what comes last is not looked at" in capsys.readouterr().err
+    )
+    run(["check", "--no-cache"])
+    assert "too many events" not in capsys.readouterr().err

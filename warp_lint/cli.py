@@ -211,6 +211,8 @@ def _check(
     if not result.files and not result.problems:
         _warn("no Python files found under the given paths")
     if options["verbose"]:
+        for note in result.notes:
+            click.echo(note, err=True)
         seconds = time.monotonic() - started
         amount = f"{counted(len(result.files), 'file')}, {counted(len(result.findings), 'finding')}"
         click.echo(f"{amount}, {seconds:.2f} s", err=True)
@@ -296,7 +298,7 @@ def _lint(
     from warp_lint.reports.wording import shown_path, shown_place
 
     caches = None if options["no_cache"] else Caches(options["cache_dir"])
-    if caches is not None and not (_fixes(options) or texts):
+    if caches is not None and not (_fixes(options) or texts or options["verbose"]):
         known = caches.result(trees)
         if known is not None:
             findings = baseline.unknown(known.findings, known.sources) if baseline else known.findings

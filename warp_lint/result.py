@@ -37,6 +37,8 @@ class Result:
     linted."""
     fixed: tuple[Finding, ...] = ()
     """The findings that are gone because they were fixed."""
+    notes: tuple[str, ...] = ()
+    """What the run left out to come to an end; a result from the cache has none."""
     unsafe_fixes: bool = False
     """Whether who asked wants unsafe fixes, too."""
 

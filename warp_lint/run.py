@@ -96,6 +96,7 @@ def lint_trees(
         files=tuple(sorted(path for tree in trees.trees for path in tree.asked)),
         problems=tuple(run.problems),
         sources=sources,
+        notes=tuple(run.notes),
     )
 
 
@@ -239,6 +240,7 @@ class _Run:
         jobs: int = 1,
     ) -> None:
         self.problems: list[Problem] = []
+        self.notes: list[str] = []
         self.stamps: dict[str, Stamp] = {}
         """How the files were that were read from the disk."""
         self._catch_crashes = catch_crashes
@@ -302,6 +304,7 @@ class _Run:
             for rule in rules:
                 with self._guarded(f"looking for {rule.code}"):
                     yield from list(rule.check(project))
+            self.notes += project.limits_reached()
 
     @contextmanager
     def _guarded(self, doing: str) -> Iterator[None]:

@@ -230,6 +230,13 @@ class Project:
     def timeline(self) -> Timeline:
         return Timeline(self)
 
+    def limits_reached(self) -> Iterator[str]:
+        """Where the timeline was cut to come to an end, one line each; nothing where no rule asked for it."""
+        for index, scope in sorted(self.timeline.cut) if "timeline" in vars(self) else ():
+            file = self.files[index]
+            name = file.facts.scopes[scope].qualified_name if scope else "the top level"
+            yield f"{file.facts.path}: {name} leads to too many events; what comes last is not looked at"
+
     @cached_property
     def late_writes(self) -> list[LateWrite]:
         """The option writes that come after a load of their module and change the option, each once."""
