@@ -11,7 +11,7 @@ from warp_lint.project.files import ProjectFile
 from warp_lint.project.kernels import KernelDefinition, ModuleKind
 from warp_lint.project.launches import Launch
 from warp_lint.project.modules import WarpModule
-from warp_lint.project.values import Constant
+from warp_lint.project.values import Constant, Symbol
 from warp_lint.rules.base import Rule
 
 _POSITION = 12
@@ -25,7 +25,8 @@ class VariableBlockDim(Rule):
 
     ## What it does
     Reports launches whose `block_dim` is computed while the program runs, when the kernel's module has other
-    kernels. A choice between constants is the matter of mixed-block-dim.
+    kernels. A choice between constants, or a value looked up under a constant name, is the matter of
+    mixed-block-dim.
 
     ## Why is this bad
     On CUDA a module is built once for each block dimension, with all of its kernels. What varies for one
@@ -72,7 +73,9 @@ class VariableBlockDim(Rule):
                     yield self._finding(launch, others, module, project)
 
     def _is_known(self, launch: Launch) -> bool:
-        return isinstance(launch.block_dim, Constant) or launch.cpu_only or not launch.is_sure
+        # Symbols are told apart, and counted, by mixed-block-dim.
+        is_counted = isinstance(launch.block_dim, Constant | Symbol)
+        return is_counted or launch.cpu_only or not launch.is_sure
 
     def _is_computed_at(self, launch: Launch, project: Project) -> bool:
         file, call = project.files[launch.site.file], project.call(launch.site)
