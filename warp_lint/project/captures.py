@@ -67,7 +67,11 @@ def _changing_binders(
         return
 
 
-def _may_change(binder: Binder, file: ProjectFile, scope: int, project: Project) -> bool:
+def _may_change(
+    binder: Binder, file: ProjectFile, scope: int, project: Project, seen: tuple[Binder, ...] = ()
+) -> bool:
+    """Whether a name that is bound so has another value in another call: a parameter, the variable of a loop,
+    or what is computed from such."""
     match binder.fact:
         case Parameter(name=name):
             callers = project.callers.sites(file.index, scope)
@@ -75,7 +79,13 @@ def _may_change(binder: Binder, file: ProjectFile, scope: int, project: Project)
             return not callers or only_constant(given) is None
         case BindingFact(kind=BindingKind.ASSIGN) as binding if not binder.path:
             place = Place(file.index, binding.scope, binding.block, binding.order)
-            return only_constant(project.evaluator.evaluate(binding.value, place, {})) is None
+            if binder in seen or only_constant(project.evaluator.evaluate(binding.value, place, {})):
+                return False
+            return any(
+                _may_change(read, file, scope, project, (*seen, binder))
+                for name in names_in(binding.value, file)
+                for read in file.binders[scope].get(name, ())
+            )
         case BindingFact():
             return True
         case ImportFact() | int():
