@@ -211,7 +211,11 @@ class _Run:
 
     def _call(self, site: CallSite, environment: Environment) -> None:
         functions = self._outline.functions(site)
-        if len(functions) > 1 or not self._callers.functions(site):
+        if self._outline.is_passed(site):
+            call, place = self._callers.call(site), self._callers.place(site)
+            passed = self._evaluator.evaluate(call.function, place, environment)
+            functions = self._outline.eventful(self._callers.called(passed))
+        if len(functions) > 1 or not (self._callers.functions(site) or self._outline.is_passed(site)):
             self._process.is_exact = False
         for function in functions:
             bound = self._bind(site, function, environment)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from warp_lint.facts import values as fact
@@ -12,7 +12,7 @@ from warp_lint.project.callers import CallSite
 from warp_lint.project.events import Event, EventKind
 from warp_lint.project.files import ProjectFile
 from warp_lint.project.launches import Launch
-from warp_lint.project.values import UNKNOWN, Function, Kernel
+from warp_lint.project.values import UNKNOWN, Function, Kernel, ParameterValue
 
 if TYPE_CHECKING:
     from warp_lint.project import Project
@@ -96,6 +96,8 @@ class Outline:
             ]
             pending += [(file.index, imported.scope) for imported in file.facts.imports]
             for index, call in enumerate(file.facts.calls):
+                if self.is_passed(CallSite(file.index, index)):
+                    pending.append((file.index, call.scope))
                 if isinstance(call.function, fact.Attribute) and call.function.attribute in self._methods:
                     calls_of[call.function.attribute].append(CallSite(file.index, index))
         found: set[tuple[int, int]] = set()
@@ -122,7 +124,16 @@ class Outline:
             named = [one for one in named if one.file == site.file] or named
             if len(named) == 1 and all(value == UNKNOWN for value in callee):
                 found = named
-        return [one for one in found if (one.file, one.scope) in self._eventful]
+        return self.eventful(found)
+
+    def eventful(self, functions: Iterable[Function]) -> list[Function]:
+        """Those functions in which something happens."""
+        return [one for one in functions if (one.file, one.scope) in self._eventful]
+
+    def is_passed(self, site: CallSite) -> bool:
+        """Whether a call is of a function that the caller of the function around it passes."""
+        callee = self.project.evaluator.callee(site.file, site.call)
+        return any(isinstance(value, ParameterValue) for value in callee)
 
     def uncalled(self, file: ProjectFile) -> list[int]:
         """The functions of a file in which something happens and that nobody in the project calls."""
@@ -143,7 +154,7 @@ class Outline:
             items = [Item(event.order, event.block, event) for event in events]
             for index in file.calls_by_scope.get(scope, ()):
                 call, site = file.facts.calls[index], CallSite(file.index, index)
-                if self.functions(site):
+                if self.functions(site) or self.is_passed(site):
                     items.append(Item(call.order, call.block, site))
             items += [
                 Item(imported.order, imported.block, imported)
