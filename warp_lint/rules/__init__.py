@@ -6,6 +6,7 @@ import functools
 import importlib
 import inspect
 import pkgutil
+from abc import ABCMeta
 
 from warp_lint.rules.base import Rule
 
@@ -18,7 +19,7 @@ def all_rules() -> dict[str, Rule]:
         module = importlib.import_module(module_info.name)
         for value in vars(module).values():
             if (
-                inspect.isclass(value)
+                isinstance(value, ABCMeta)  # Python 3.10 takes `list[int]` for a class
                 and issubclass(value, Rule)
                 and value.__module__ == module.__name__
                 and not inspect.isabstract(value)
