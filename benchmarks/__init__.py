@@ -1,0 +1,1 @@
+"""How long the linter takes beside others: ``python -m benchmarks``."""
