@@ -65,6 +65,7 @@ class Nondeterminism:
     def __init__(self, evaluator: Evaluator, callers: Callers) -> None:
         self._evaluator = evaluator
         self._callers = callers
+        self._of_names: dict[tuple[int, int, str, int], tuple[Origin, ...]] = {}
         self._seeded_files = {file.index for file in evaluator.files if self._is_seeded(file)}
 
     def origins(self, kernel: KernelDefinition) -> Iterator[Origin]:
@@ -108,14 +109,18 @@ class Nondeterminism:
 
     # Back through names and expressions
 
-    def _of_name(self, name: str, place: Place, depth: int) -> Iterator[Origin]:
+    def _of_name(self, name: str, place: Place, depth: int) -> tuple[Origin, ...]:
         file = self._evaluator.files[place.file]
         for scope in file.scope_chain(place.scope):
             binders = file.binders[scope].get(name) if scope in file.binders else None
             if binders:
-                if len(binders) == 1 and depth > 0:
-                    yield from self._of_binder(binders[0], name, file, scope, depth - 1)
-                return
+                key = (file.index, scope, name, depth)
+                if key not in self._of_names:
+                    is_followed = len(binders) == 1 and depth > 0
+                    found = self._of_binder(binders[0], name, file, scope, depth - 1) if is_followed else ()
+                    self._of_names[key] = tuple(found)
+                return self._of_names[key]
+        return ()
 
     def _of_binder(
         self, binder: Binder, name: str, file: ProjectFile, scope: int, depth: int
