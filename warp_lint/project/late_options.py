@@ -86,11 +86,24 @@ def _changes(
     project: Project,
 ) -> bool:
     """Whether the option gets another value than it may have had when the module was loaded."""
-    if not all(isinstance(value, Constant) for value in write.values):
+    if not all(isinstance(value, Constant) for value in write.values) or _is_of_the_maker(write, project):
         return False
     return any(
         write.values != values
         for values in _values_before(event, load, write, events, at_import, file, project)
+    )
+
+
+def _is_of_the_maker(write: OptionWrite, project: Project) -> bool:
+    """Whether the function that makes the kernels of a module sets the option first: no kernel can be launched
+    without it, and the next call sets what is set."""
+    module = project.modules.get(write.module)
+    return module is not None and all(
+        (kernel.place.file, kernel.place.scope) == (write.place.file, write.place.scope)
+        and kernel.place.scope > 0
+        and kernel.place.order > write.place.order
+        and write.place.block in kernel.file.block_ancestors(kernel.place.block)
+        for kernel in module.kernels
     )
 
 

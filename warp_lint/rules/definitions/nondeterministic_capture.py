@@ -19,7 +19,8 @@ class NondeterministicCapture(Rule):
 
     ## Why is this bad
     Constants are part of the code that is built. No process finds in the cache what another one has left
-    there: the whole module is built again at every start, and the cache only grows.
+    there: the whole module is built again at every start, and the cache only grows. A value from the
+    environment does so whenever it changes, which is only worth knowing: its level is information.
 
     ## Example
     ```python
@@ -71,5 +72,7 @@ class NondeterministicCapture(Rule):
             f'module "{module.name}" is built again {when}',
             suppression_range=facts.location(origin.suppression_span).range,
             related=[Related(f'held by kernel "{kernel.name}"', kernel.location) for kernel in kernels],
+            # Who sets the variable mostly sets it once for good.
+            level=Level.INFO if origin.of_environment else None,
             certainty=Certainty.LIKELY if origin.of_environment else Certainty.CERTAIN,
         )
