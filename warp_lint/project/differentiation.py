@@ -195,6 +195,9 @@ def passes_gradients(kernel: KernelDefinition) -> bool:
 
 
 def _is_without_gradient(parameter: Parameter, types: Values) -> bool:
+    """Whether no gradient surely goes back to a parameter; which fields of a struct are read is not told."""
+    if any(isinstance(value, Class) for value in types):
+        return True
     names = [value.name if isinstance(value, External) else "" for value in types]
     if isinstance(parameter.annotation, (fact.Name, fact.Attribute)):
         return all(name in _INTEGER_TYPES or _PLAIN_TYPE.fullmatch(name) for name in names)
