@@ -188,16 +188,20 @@ def passes_gradients(kernel: KernelDefinition) -> bool:
     if is_integer_only(kernel):
         return False
     code = kernel.device_code
+    typed = list(zip(kernel.scope.parameters, kernel.parameter_types, strict=True))
+    if all(_is_struct(types) or _is_without_gradient(parameter, types) for parameter, types in typed):
+        return False  # whether a float is written to some field of a struct is not told
     return code is None or any(
         parameter.name in code.parameters_read and not _is_without_gradient(parameter, types)
-        for parameter, types in zip(kernel.scope.parameters, kernel.parameter_types, strict=True)
+        for parameter, types in typed
     )
 
 
+def _is_struct(types: Values) -> bool:
+    return any(isinstance(value, Class) for value in types)
+
+
 def _is_without_gradient(parameter: Parameter, types: Values) -> bool:
-    """Whether no gradient surely goes back to a parameter; which fields of a struct are read is not told."""
-    if any(isinstance(value, Class) for value in types):
-        return True
     names = [value.name if isinstance(value, External) else "" for value in types]
     if isinstance(parameter.annotation, (fact.Name, fact.Attribute)):
         return all(name in _INTEGER_TYPES or _PLAIN_TYPE.fullmatch(name) for name in names)
