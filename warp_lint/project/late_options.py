@@ -95,7 +95,7 @@ def _changes(
 
 
 def _is_of_the_maker(write: OptionWrite, project: Project) -> bool:
-    """Whether the function that makes the kernels of a module sets the option first: no kernel can be launched
+    """Whether the function that makes the kernels of a module sets the option first: no kernel is launched
     without it, and the next call sets what is set."""
     module = project.modules.get(write.module)
     return module is not None and all(
