@@ -163,6 +163,8 @@ def test_places_convert_without_loss(text: str, has_bom: bool) -> None:
         (b"from my_warp import kernel\n", True),
         (b"from .kernels import blur\n", False),
         (b"import numpy as np\n", False),
+        (b"newpath = 1; wpx = lwp", False),
+        (b"from lib import *\nk(wp.launch)", True),
     ],
 )
 def test_concerns_warp(data: bytes, concerned: bool) -> None:
