@@ -26,7 +26,6 @@ from warp_lint.settings import Settings
 from warp_lint.trees import SettingsLookup, find_trees
 
 NOT_FIXABLE = {
-    "WRP103",
     "WRP104",
     "WRP105",
     "WRP106",

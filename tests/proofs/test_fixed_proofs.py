@@ -22,7 +22,6 @@ from warp_lint.trees import SettingsLookup, find_trees
 pytestmark = pytest.mark.proof
 
 WITHOUT_FIX = {
-    "WRP103": "whether a late definition can run earlier, only its author knows",
     "WRP104": "whether the factory's arguments can be a key, only its author knows",
     "WRP105": "which key stays the same, only the author knows",
     "WRP106": "every launch has to pass the value",

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 
-from warp_lint.findings import Finding, Level, Range, Related
+from warp_lint.edits.hoists import Hoist
+from warp_lint.findings import Applicability, Finding, Fix, Level, Location, Range, Related
 from warp_lint.project import Project
-from warp_lint.project.events import Event, EventKind
+from warp_lint.project.events import Event, EventKind, Step
+from warp_lint.project.files import ProjectFile
 from warp_lint.project.kernels import ModuleKind
 from warp_lint.rules.base import Rule
 
@@ -38,7 +41,10 @@ class LateDefinition(Rule):
     ```
 
     ## Fix safety
-    There is no fix: what stands between the load and the definition may have its reasons.
+    The fix moves the definition, with the comments above it, to just above the statement that leads to the
+    first load. It is unsafe: what ran before the definition now runs after it. None is offered where a name
+    that the definition uses gets its value only below the load, where options are set on the way, and where a
+    condition or loop decides about the load or the definition.
     """
 
     code = "WRP103"
@@ -46,22 +52,56 @@ class LateDefinition(Rule):
     level = Level.WARNING
 
     def check(self, project: Project) -> Iterator[Finding]:
-        reported = set()
-        for file, scope, events, _ in project.timeline.flows():
-            if scope != 0:
-                continue  # what functions define is another rule's
-            for event in events:
-                module = event.module
-                if module is None or module.kind not in (ModuleKind.OWN, ModuleKind.NAMED):
-                    continue
-                if event.location in reported or not self._is_at_module_level(event, project):
-                    continue
-                load = project.timeline.load_before(module, event, events, file)
-                if load is not None and load.came_through_import and module.file == file.index:
-                    continue  # a cycle: nobody launches what a file has not defined yet
-                if load is not None:
-                    reported.add(event.location)
-                    yield self._finding(event, load, project)
+        flows = [flow for flow in project.timeline.flows() if flow[1] == 0]  # functions are another rule's
+        reported: set[Location] = set()
+        # What a file does itself is reported of it, not of those that import it.
+        for is_elsewhere in (False, True):
+            for file, _, events, _ in flows:
+                late = {
+                    event.location: (event, load)
+                    for event, load in self._late(events, file, project)
+                    if bool(event.steps) is is_elsewhere and event.location not in reported
+                }
+                reported |= late.keys()
+                fixes = self._fixes(late.values(), events, file, project)
+                for location, (event, load) in late.items():
+                    yield self._finding(event, load, fixes.get(location), project)
+
+    def _late(
+        self, events: tuple[Event, ...], file: ProjectFile, project: Project
+    ) -> Iterator[tuple[Event, Event]]:
+        """What joins a module at module level after it was loaded, each with the load."""
+        for event in events:
+            module = event.module
+            if module is None or module.kind not in (ModuleKind.OWN, ModuleKind.NAMED):
+                continue
+            if not self._is_at_module_level(event, project):
+                continue
+            load = project.timeline.load_before(module, event, events, file)
+            if load is not None and load.came_through_import and module.file == file.index:
+                continue  # a cycle: nobody launches what a file has not defined yet
+            if load is not None:
+                yield event, load
+
+    def _fixes(
+        self,
+        late: Iterable[tuple[Event, Event]],
+        events: tuple[Event, ...],
+        file: ProjectFile,
+        project: Project,
+    ) -> dict[Location, Fix]:
+        """The fixes by the places of what they move: all that one load comes before goes above it at once."""
+        by_load: dict[tuple[Location, tuple[Step, ...]], list[tuple[Event, Event]]] = defaultdict(list)
+        for event, load in late:
+            by_load[load.location, load.steps].append((event, load))
+        fixes: dict[Location, Fix] = {}
+        for group in by_load.values():
+            hoist = Hoist.above(group[0][1], events, file, project)
+            moved = [event for event, _ in group if hoist is not None and hoist.add(event, project)]
+            if hoist is not None and moved:
+                fix = Fix(f"Move {_what(moved)} above the load", Applicability.UNSAFE, (hoist.edit(),))
+                fixes |= dict.fromkeys((event.location for event in moved), fix)
+        return fixes
 
     def _is_at_module_level(self, event: Event, project: Project) -> bool:
         """Whether a definition or overload stands at module level itself."""
@@ -74,7 +114,7 @@ class LateDefinition(Rule):
             case _:
                 return False
 
-    def _finding(self, event: Event, load: Event, project: Project) -> Finding:
+    def _finding(self, event: Event, load: Event, fix: Fix | None, project: Project) -> Finding:
         assert event.module is not None
         module = project.modules[event.module]
         steps = (*load.steps, *event.steps)
@@ -86,6 +126,7 @@ class LateDefinition(Rule):
                 Related(f"loaded by {load.description}", load.location),
                 *(Related(f"through {step.name}", step.location) for step in steps),
             ],
+            fix=fix,
         )
 
     def _suppression_range(self, event: Event, project: Project) -> Range | None:
@@ -95,3 +136,10 @@ class LateDefinition(Rule):
             facts = project.files[event.site.file].facts
             return facts.location(project.call(event.site).statement_span).range
         return None
+
+
+def _what(moved: Sequence[Event]) -> str:
+    """What a fix moves, in words."""
+    if len(moved) == 1:
+        return moved[0].description
+    return f"{len(moved)} late definitions"
