@@ -32,7 +32,6 @@ def tools(changed: str) -> list[Tool]:
     found = [
         Tool("warp-lint, cold, one process", (*_OURS, "--no-cache", "--jobs=1")),
         Tool("warp-lint, cold, two processes", (*_OURS, "--no-cache", "--jobs=2")),
-        Tool("warp-lint, that file alone", (*_OURS[:3], changed, "--no-cache", "--isolated", "--jobs=1")),
         Tool("warp-lint, filling the cache", (*_OURS, "--jobs=1")),
         Tool("warp-lint, warm", (*_OURS, "--jobs=1")),
         Tool("warp-lint, one file changed", (*_OURS, "--jobs=1"), change),

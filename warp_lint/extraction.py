@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
+from warp_lint.facts.encoding import decoded, encoded
 from warp_lint.facts.extract import extract
 from warp_lint.facts.records import FileFacts
 from warp_lint.source import Source
@@ -55,9 +56,11 @@ def extraction(jobs: int, size: int) -> Iterator[Callable[[Source], Finish]]:
 
         def finish() -> FileFacts:
             try:
-                return future.result()
+                found = future.result()
             except BrokenProcessPool:  # something killed a process
-                return extract(source)
+                found = b""
+            # What cannot be told in bytes is left to this process, too.
+            return decoded(found) or extract(source)
 
         return finish
 
@@ -72,5 +75,5 @@ def _leave_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _extract(path: str, data: bytes) -> FileFacts:
-    return extract(Source.from_bytes(path, data))
+def _extract(path: str, data: bytes) -> bytes:
+    return encoded(extract(Source.from_bytes(path, data)))

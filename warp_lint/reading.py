@@ -12,11 +12,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-import msgspec
 from msgspec.structs import replace
 
 from warp_lint.cache import Cache, Caches, KnownFile, Stamp, stamp_of_data
 from warp_lint.extraction import extraction
+from warp_lint.facts.encoding import decoded, encoded
 from warp_lint.facts.parsing import ParseFailure
 from warp_lint.facts.records import FileFacts
 from warp_lint.relevance import Outline, outline, relevant
@@ -34,8 +34,6 @@ Failure: TypeAlias = SourceError | ParseFailure
 
 Guard: TypeAlias = Callable[[str], AbstractContextManager[None]]
 """Decides what becomes of a crash while something is done, which the string names."""
-
-_decoder = msgspec.msgpack.Decoder(FileFacts)
 
 
 class Reading(NamedTuple):
@@ -184,22 +182,6 @@ class Reader:
         if any(stored.get(path) is not file for path, file in new.items()):
             kept = {path: file for path, file in stored.items() if path not in files and os.path.exists(path)}  # noqa: PTH110
             cache.store_files({**kept, **new})
-
-
-def encoded(facts: FileFacts) -> bytes:
-    """Facts as bytes; none when they hold what cannot be told in bytes, such as a lone surrogate."""
-    try:
-        return msgspec.msgpack.encode(facts)
-    except (UnicodeEncodeError, OverflowError, RecursionError):
-        return b""
-
-
-def decoded(data: bytes) -> FileFacts | None:
-    """Facts from bytes; None when these are not facts."""
-    try:
-        return _decoder.decode(data)
-    except (msgspec.MsgspecError, RecursionError):
-        return None
 
 
 def _unreadable(error: OSError) -> SourceError:
