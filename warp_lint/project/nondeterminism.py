@@ -46,6 +46,8 @@ _KEEPING = frozenset(
     {"abs", "bool", "float", "hash", "int", "len", "max", "min", "ord", "pow", "round", "str", "sum"}
 )
 """Built-in functions whose results vary with their arguments."""
+_FORM = frozenset({"device", "dtype", "ndim", "shape", "size"})
+"""Attributes of an array that say nothing of what is in it."""
 _DEEPEST = 8
 
 
@@ -148,7 +150,7 @@ class Nondeterminism:
         match expression:
             case fact.Name(id=name):
                 yield from self._of_name(name, place, depth)
-            case fact.Attribute(base=base):
+            case fact.Attribute(base=base, attribute=attribute) if attribute not in _FORM:
                 yield from self._of(base, place, depth)
             case fact.CallReference(index=index):
                 yield from self._of_call(index, place, depth)
@@ -196,6 +198,8 @@ class Nondeterminism:
 
 def _varies(name: str) -> bool:
     """Whether a function of the standard library or NumPy gives something else in each process."""
+    if "(" in name:
+        return False  # a method of an object, which may have been given a seed
     last = name.rpartition(".")[2]
     if name.startswith(_RANDOM):
         return last not in _SEEDED

@@ -54,7 +54,8 @@ class NondeterministicCapture(Rule):
         for kernel in project.kernels.values():
             if not project.is_test(kernel.file):
                 for origin in project.nondeterminism.origins(kernel):
-                    holders.setdefault(origin, []).append(kernel)
+                    if not project.is_test(project.files[origin.file]):
+                        holders.setdefault(origin, []).append(kernel)
         for origin, kernels in holders.items():
             yield self._finding(origin, kernels, project)
 
