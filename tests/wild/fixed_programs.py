@@ -46,8 +46,7 @@ class Program(NamedTuple):
 
 
 # Left out, of those that were tried: test_compile_consts, which compares hashes of the module that its
-# kernels leave; test_cpu_block_dim, which hands over memory that nobody wrote; test_assert, which defines a
-# kernel in a function after changing the configuration.
+# kernels leave; test_cpu_block_dim, which hands over memory that nobody wrote.
 PROGRAMS = (
     Program("examples/core/example_dem.py", ("--num-frames", "1", "--stage-path", "None")),
     Program("examples/core/example_fluid.py", ("--num-frames", "2", "--headless")),
@@ -59,6 +58,7 @@ PROGRAMS = (
     Program("examples/tile/example_tile_nbody.py", ("--num-frames", "1", "-N", "128", "--headless")),
     Program("tests/matrix/test_mat_assign_copy.py"),
     Program("tests/matrix/test_mat_lite.py"),
+    Program("tests/test_assert.py"),
     Program("tests/test_atomic_bitwise.py"),
     Program("tests/test_atomic_cas.py"),
     Program("tests/test_bit_count.py"),
