@@ -198,6 +198,7 @@ def comments(data: bytes) -> Counter[str]:
     """The comments of a file but those for linters, which fixes may remove or add."""
     tokens = tokenize.tokenize(io.BytesIO(data).readline)
     texts = (token.string.rstrip() for token in tokens if token.type == tokenize.COMMENT)
+    texts = (text.removesuffix("  # noqa: E402") for text in texts)
     return Counter(text for text in texts if not re.search("noqa|warp-lint:", text))
 
 

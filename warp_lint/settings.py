@@ -20,6 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from warp_lint.late_imports import linters_against_late_imports
 from warp_lint.warp_api import NEWEST
 
 if sys.version_info >= (3, 11):
@@ -196,6 +197,8 @@ class Settings:
     """What the project's dependencies ask of ``warp-lang``, as requirement strings."""
     builds_distribution: bool = False
     """Whether the project says how a distribution of it is built."""
+    late_imports_allowed: tuple[tuple[PathPattern, ...], ...] = ()
+    """Where each linter of the project that reports imports below other code does not do so."""
 
     @classmethod
     def read(cls, file: str) -> Settings:
@@ -322,6 +325,11 @@ class Settings:
             _closeness(ignore.selectors, rule) >= 0 and matcher.matches(path, name) != ignore.negated
             for ignore, matcher in self._per_file_matchers
         )
+
+    def reports_late_import(self, path: str) -> bool:
+        """Whether a linter of the project reports imports below other code in the file at a path."""
+        name = os.path.basename(path)  # noqa: PTH119
+        return any(not PathMatcher(allowed).matches(path, name) for allowed in self.late_imports_allowed)
 
     @cached_property
     def _per_file_matchers(self) -> list[tuple[PerFileIgnore, PathMatcher]]:
@@ -481,15 +489,16 @@ def _any_of(globs: Iterable[str]) -> re.Pattern[str] | None:
 def _section(file: Path) -> dict[str, Any] | None:
     """The settings in a file; None for a ``pyproject.toml`` that has none."""
     if file.name != "pyproject.toml":
-        return _read_toml(file)
-    tool = _read_toml(file).get("tool")
+        return read_toml(file)
+    tool = read_toml(file).get("tool")
     section = tool.get("warp-lint") if isinstance(tool, dict) else None
     if section is None or isinstance(section, dict):
         return section
     raise SettingsError(f"{file}: `tool.warp-lint` must be a table, not {section!r}")
 
 
-def _read_toml(file: Path) -> dict[str, Any]:
+def read_toml(file: Path) -> dict[str, Any]:
+    """What a TOML file says; raises `SettingsError` when it cannot be read."""
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -510,12 +519,16 @@ def _about_project(settings: Settings) -> Settings:
     """The settings with what the files beside them tell of the project."""
     directory = _project_directory(Path(settings.root))
     file = directory / "pyproject.toml"
-    pyproject = _read_toml(file) if file.is_file() else {}
+    pyproject = read_toml(file) if file.is_file() else {}
     requirements = [*_requirements_in(pyproject), *_requirement_lines(directory)]
     return replace(
         settings,
         warp_requirements=tuple(filter(_WARP_REQUIREMENT.match, requirements)),
         builds_distribution="build-system" in pyproject or (directory / "setup.py").is_file(),
+        late_imports_allowed=tuple(
+            _patterns(linter.allowed_in, str(directory))
+            for linter in linters_against_late_imports(directory, pyproject)
+        ),
     )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
+from types import MappingProxyType
 from typing import NamedTuple
 
 from warp_lint.findings import Edit
@@ -35,13 +36,15 @@ def spliced(source: Source, edits: Iterable[Edit]) -> Source:
     """
     if isinstance(source, Notebook):
         return _spliced_notebook(source, sorted(set(edits)))
+    edits = sorted(set(edits))
+    taken_out = _lines_taken_out(source, edits)
     text_end, byte_end = 0, 0
     texts: list[str] = []
     pieces: list[bytes] = []
-    for edit in sorted(set(edits)):
+    for edit in edits:
         if not text_end <= edit.start <= edit.end <= len(source.text):
             raise Harm("has edits that overlap, or lie outside of the file")
-        replacement = in_style_of(source, edit)
+        replacement = in_style_of(source, edit, taken_out)
         texts += (source.text[text_end : edit.start], replacement)
         pieces += (source.data[byte_end : source.byte_offset(edit.start)], _encoded(replacement, source))
         text_end, byte_end = edit.end, source.byte_offset(edit.end)
@@ -68,16 +71,23 @@ def _spliced_notebook(notebook: Notebook, edits: Sequence[Edit]) -> Notebook:
         raise Harm(str(error)) from error
 
 
-def in_style_of(source: Source, edit: Edit) -> str:
+def _lines_taken_out(source: Source, edits: Iterable[Edit]) -> dict[str, str]:
+    """The lines that edits take out, and may put in elsewhere, with their line ends."""
+    removed = (source.text[edit.start : edit.end] for edit in edits if not edit.replacement)
+    return {text: end for lines in removed for text, end in _TEXT_AND_END.findall(lines) if text and end}
+
+
+def in_style_of(source: Source, edit: Edit, taken_out: Mapping[str, str] = MappingProxyType({})) -> str:
     """The replacement of an edit with the line ends of the file.
 
-    Where a file has several kinds, lines that the edit leaves as they are keep theirs.
+    Where a file has several kinds, lines that the edit leaves as they are keep theirs, and so do those that
+    are taken out elsewhere.
     """
     if "\r" not in source.text or len(set(_LINE_END.findall(source.text))) < 2:
         return _LINE_END.sub(source.newline, edit.replacement)
     old = _TEXT_AND_END.findall(source.text[edit.start : edit.end])
     new = _TEXT_AND_END.findall(edit.replacement)
-    ends = [source.newline if end else "" for _, end in new]
+    ends = [taken_out.get(text, source.newline) if end else "" for text, end in new]
     same = SequenceMatcher(None, [text for text, _ in old], [text for text, _ in new], autojunk=False)
     for first, first_new, count in same.get_matching_blocks():
         for (_, end), line in zip(old[first : first + count], range(first_new, len(new)), strict=False):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from warp_lint.edits.dictionaries import change_entries
+from warp_lint.edits.import_order import ImportPlace
 from warp_lint.edits.imports import delete_statement
 from warp_lint.edits.statements import statements_of
-from warp_lint.facts.records import CallFact
+from warp_lint.facts.records import CallFact, ImportFact
 from warp_lint.findings import Edit
 from warp_lint.project import Project
 from warp_lint.project.evaluation import names_in
@@ -48,7 +50,7 @@ def move_to_top(write: OptionWrite, project: Project) -> tuple[Edit, ...] | None
         return None
     if project.conditions.decide_about(file, write.place.scope, write.place.block, write.span.start):
         return None
-    return _move(file, write.statement_span.start, _names_read(write), project)
+    return _move(_line(file, write.statement_span.start, _names_read(write), project), file, project)
 
 
 def move_config_to_top(config: ConfigWrite, project: Project) -> tuple[Edit, ...] | None:
@@ -57,15 +59,7 @@ def move_config_to_top(config: ConfigWrite, project: Project) -> tuple[Edit, ...
     None where that could change more than the time: the value is not written out, or a condition decides
     about the statement.
     """
-    file = config.file
-    is_plain = config.place.scope == 0 and config.place.block == file.facts.scopes[0].body_block
-    if config.kind != "assign" or not is_plain:
-        return None
-    names: set[str] = set()
-    for binding in file.facts.bindings:
-        if binding.span == config.span:
-            names |= set(names_in(binding.target, file)) | set(names_in(binding.value, file))
-    return _move(file, config.span.start, names, project)
+    return _move(_config_line(config, project), config.file, project)
 
 
 def remove_setting(setting: LastingSetting, project: Project) -> tuple[Edit, ...] | None:
@@ -100,8 +94,57 @@ def _is_only_entry(write: OptionWrite, project: Project) -> bool:
     )
 
 
-def _move(file: ProjectFile, offset: int, names: set[str], project: Project) -> tuple[Edit, ...] | None:
-    """Move the one-line statement at an offset behind the imports, if it reads nothing but Warp."""
+def move_config_above_import(config: ConfigWrite, offset: int, project: Project) -> tuple[Edit, ...] | None:
+    """Move an assignment to ``wp.config`` at module level above the import at an offset.
+
+    ``import warp as wp`` goes along when it stands below, and imports that are below code then are excused
+    where a linter of the project would report them. None where an import or the value is written in another
+    way, or a condition decides about the assignment.
+    """
+    file = config.file
+    line = _config_line(config, project)
+    if line is None:
+        return None
+    statements = statements_of(project.source(file))
+    place = ImportPlace.above(offset, statements)
+    warp = next(imported for imported in file.facts.imports if _is_warp(imported))
+    if place is None:
+        return None
+    warp_edits = place.bring(warp.span.start)
+    excuses = place.excuses() if project.settings.reports_late_import(file.facts.path) else ()
+    if warp_edits is None or excuses is None:
+        return None
+    brought, removals = warp_edits
+    return (place.insertion(brought, line.text), *removals, *excuses, line.removal)
+
+
+class _Line(NamedTuple):
+    """A statement on a line of its own, and the edit that takes the line out."""
+
+    text: str
+    removal: Edit
+
+
+def _config_line(config: ConfigWrite, project: Project) -> _Line | None:
+    file = config.file
+    is_plain = config.place.scope == 0 and config.place.block == file.facts.scopes[0].body_block
+    if config.kind != "assign" or not is_plain:
+        return None
+    names: set[str] = set()
+    for binding in file.facts.bindings:
+        if binding.span == config.span:
+            names |= set(names_in(binding.target, file)) | set(names_in(binding.value, file))
+    return _line(file, config.span.start, names, project)
+
+
+def _move(line: _Line | None, file: ProjectFile, project: Project) -> tuple[Edit, ...] | None:
+    """Move a line behind the imports."""
+    insertion = _insert_at_top(file, line.text, project) if line is not None else None
+    return (insertion, line.removal) if line is not None and insertion is not None else None
+
+
+def _line(file: ProjectFile, offset: int, names: set[str], project: Project) -> _Line | None:
+    """The statement at an offset, if it stands on one line alone and reads nothing but Warp."""
     try:
         source = project.source(file)
     except SourceError:
@@ -120,15 +163,12 @@ def _move(file: ProjectFile, offset: int, names: set[str], project: Project) -> 
     text = source.text[statement.start : line_end].rstrip()
     if "\n" in text:
         return None
-    insertion = _insert_at_top(file, text, project)
-    if insertion is None:
-        return None
     end = statements.next_line(line_end)
     start = statements.with_blank_lines_above(line_start, end)
     if line_end == len(source.text) and start > 0:
         # The last line goes with the line end before it: the file ends as it did.
         start = source.line_end(source.position(start).line - 1)
-    return (insertion, Edit(file.facts.path, start, end, ""))
+    return _Line(text, Edit(file.facts.path, start, end, ""))
 
 
 def _insert_at_top(file: ProjectFile, statement: str, project: Project) -> Edit | None:
@@ -153,10 +193,11 @@ def _calls_at_top(file: ProjectFile, project: Project) -> Iterator[CallFact]:
 
 def warp_name(file: ProjectFile) -> str:
     """What the file calls Warp at module level; empty when it does not."""
-    for imported in file.facts.imports:
-        if imported.scope == 0 and imported.module == "warp" and imported.name is None:
-            return imported.bound_name
-    return ""
+    return next((imported.bound_name for imported in file.facts.imports if _is_warp(imported)), "")
+
+
+def _is_warp(imported: ImportFact) -> bool:
+    return imported.scope == 0 and imported.module == "warp" and imported.name is None
 
 
 def _names_read(write: OptionWrite) -> set[str]:

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
-from warp_lint.edits.options import move_config_to_top
+from warp_lint.edits.options import move_config_above_import, move_config_to_top
+from warp_lint.facts.records import Span
 from warp_lint.findings import Applicability, Finding, Fix, Level, Location, Related
 from warp_lint.project import Project
 from warp_lint.project.events import EventKind
@@ -44,9 +46,9 @@ class ConfigAfterImport(Rule):
     ```
 
     ## Fix safety
-    The fix moves the assignment above the definitions of its file. It is unsafe: the module gets an option
-    that it did not have so far. None is offered where an import came first: imports have an order of their
-    own.
+    The fix moves the assignment above the definitions of its file, or above the first import that creates
+    modules. It is unsafe: modules get an option that they did not have so far. `# noqa: E402` goes to the
+    imports below where the settings of ruff, flake8 or pycodestyle in the project report those.
     """
 
     code = "WRP302"
@@ -95,24 +97,24 @@ class ConfigAfterImport(Rule):
     def _creations(self, file: ProjectFile, project: Project) -> Iterator[_Creation]:
         for index, scope in enumerate(file.facts.scopes):
             if scope.parent == 0 and scope.decorators and self._is_device_code(file, index, project):
-                location = file.facts.location(scope.decorators[0].span)
+                span = scope.decorators[0].span
                 what = f"{scope.name} creates the file's module"
-                yield _Creation(scope.block, scope.order, location, what, is_definition=True)
+                location = file.facts.location(span)
+                yield _Creation(scope.block, scope.order, span, location, what, is_definition=True)
         for imported in file.facts.imports:
             if imported.scope != 0 or file.is_type_checking(imported.block):
                 continue
-            location = file.facts.location(imported.span)
-            package = imported.module
+            package, location = imported.module, file.facts.location(imported.span)
+            creates = partial(_Creation, imported.block, imported.order, imported.span, location)
             if not imported.level and self._is_known(package, project):
-                yield _Creation(imported.block, imported.order, location, f"{package} creates its modules")
+                yield creates(f"{package} creates its modules")
             if package.partition(".")[0] == "warp" and not imported.level:
                 continue  # importing Warp is no fault, also where Warp itself is the project
             for target in project.imports.targets(imported, file):
                 for reached in sorted(project.imports.reached(target)):
                     other = project.files[reached]
                     if other is not file and self._creates_modules(other, project):
-                        what = f"{other.dotted_name} creates its module"
-                        yield _Creation(imported.block, imported.order, location, what)
+                        yield creates(f"{other.dotted_name} creates its module")
                         break
 
     def _is_known(self, package: str, project: Project) -> bool:
@@ -154,10 +156,19 @@ class ConfigAfterImport(Rule):
         )
 
     def _fix(self, config: ConfigWrite, earlier: _Creation, project: Project) -> Fix | None:
-        edits = move_config_to_top(config, project) if earlier.is_definition else None
-        if edits is None:
-            return None
-        return Fix("Set the attribute above the definitions", Applicability.UNSAFE, edits)
+        is_first = not any(
+            other.name == config.name
+            and other.place.file == config.place.file
+            and other.place.order < config.place.order
+            for other in project.config_writes
+        )
+        if not is_first:
+            return None  # it changes what was set above, which may be meant for what is there
+        if earlier.is_definition:
+            edits, where = move_config_to_top(config, project), "definitions"
+        else:
+            edits, where = move_config_above_import(config, earlier.span.start, project), "imports"
+        return Fix(f"Set the attribute above the {where}", Applicability.UNSAFE, edits) if edits else None
 
 
 class _Creation(NamedTuple):
@@ -165,6 +176,7 @@ class _Creation(NamedTuple):
 
     block: int
     order: int
+    span: Span
     location: Location
     description: str
     is_definition: bool = False
