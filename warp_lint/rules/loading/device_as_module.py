@@ -7,6 +7,7 @@ from warp_lint.findings import Applicability, Edit, Finding, Fix, Level
 from warp_lint.project import Project
 from warp_lint.project.preloads import Preload
 from warp_lint.rules.base import Rule
+from warp_lint.source import SourceError
 
 _DEVICE = re.compile(r"cpu|cuda(:\d+)?")
 
@@ -51,15 +52,21 @@ class DeviceAsModule(Rule):
                 preload.location,
                 f'"{name}" is taken for the name of a module: the call raises RuntimeError',
                 suppression_range=preload.suppression_range,
-                fix=_fix(preload),
+                fix=_fix(preload, project),
             )
 
 
-def _fix(preload: Preload) -> Fix | None:
-    """Name the argument, where that keeps what the others stand for."""
+def _fix(preload: Preload, project: Project) -> Fix | None:
+    """Name the argument, where that keeps what the others stand for and it has no parentheses of its own."""
     first, *others = preload.call.arguments
     if first.keyword is not None or any(argument.keyword in (None, "*", "device") for argument in others):
         return None
     start = first.value_span.start
+    try:
+        before = project.source(preload.file).text[preload.call.span.start : start]
+    except SourceError:
+        return None
+    if before.count("(") - before.count(")") != 1:
+        return None
     edit = Edit(preload.file.facts.path, start, start, "device=")
     return Fix("Pass it as the device", Applicability.SAFE, (edit,))
