@@ -33,9 +33,9 @@ class ImportPlace:
             return None
         return cls(below, statements)
 
-    def bring(self, offset: int) -> tuple[str, tuple[Edit, ...]] | None:
+    def bring(self, offset: int, until: int) -> tuple[str, tuple[Edit, ...]] | None:
         """Bring the import at an offset along if it stands below: its line, and the edit that takes it out
-        there. None where it is not an import alone on one line."""
+        there, from what is left before ``until``. None where it is not an import alone on one line."""
         statement = self._statements.top_level_at(offset)
         if statement is None:
             return None
@@ -54,6 +54,9 @@ class ImportPlace:
             return None
         self._brought = statement.node
         removal = Edit(source.path, statement.start, self._statements.next_line(line_end), "")
+        if removal.end > until:
+            # The line end behind it goes with what stood on the last line.
+            removal = Edit(source.path, source.line_end(line - 1), line_end, "")
         return text, (removal,)
 
     def insertion(self, brought: str, text: str) -> Edit:

@@ -110,7 +110,7 @@ def move_config_above_import(config: ConfigWrite, offset: int, project: Project)
     warp = next(imported for imported in file.facts.imports if _is_warp(imported))
     if place is None:
         return None
-    warp_edits = place.bring(warp.span.start)
+    warp_edits = place.bring(warp.span.start, line.removal.start)
     excuses = place.excuses() if project.settings.reports_late_import(file.facts.path) else ()
     if warp_edits is None or excuses is None:
         return None
