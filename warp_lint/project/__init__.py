@@ -121,7 +121,10 @@ class Project:
         return is_library(file, self.settings)
 
     def is_imported(self, file: ProjectFile) -> bool:
-        """Whether programs outside of the project import a file."""
+        """Whether programs outside of the project import a file. What is meant to be run, and what no file of
+        the project imports, is a program itself."""
+        if file.is_script and not self.imports.has_importer(file.index):
+            return False
         return is_imported(file, self.settings)
 
     @cached_property

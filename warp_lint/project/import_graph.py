@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from warp_lint.facts.records import ImportFact
 from warp_lint.project.files import ProjectFile, PythonModules
@@ -35,6 +36,14 @@ class ImportGraph:
                     pending += self.direct(index)
             self._reached[file] = frozenset(reached)
         return self._reached[file]
+
+    def has_importer(self, file: int) -> bool:
+        """Whether another file imports a file, or something in it when it is a package."""
+        return file in self._imported_by_others
+
+    @cached_property
+    def _imported_by_others(self) -> frozenset[int]:
+        return frozenset().union(*(self.direct(file.index) for file in self._files))
 
     def targets(self, imported: ImportFact, file: ProjectFile) -> Iterator[int]:
         """The files that one import runs, when it is the first to import them."""
