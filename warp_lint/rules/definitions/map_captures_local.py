@@ -63,11 +63,14 @@ class MapCapturesLocal(Rule):
     ) -> Finding:
         facts, call = project.files[site.file].facts, project.call(site)
         names = ", ".join(f'"{name}"' for name in captured)
-        values = "value" if len(captured) == 1 else "values"
+        is_one = len(captured) == 1
+        values, then = (
+            ("value", "it, whatever the name stands") if is_one else ("values", "them, whatever the names stand")
+        )
         return self.finding(
             facts.location(call.span),
             f"wp.map keeps the {values} of {names} that its function captures first: "
-            "later calls compute with them, whatever the names stand for then",
+            f"later calls compute with {then} for then",
             suppression_range=facts.location(call.statement_span).range,
             related=[Related("captured here", facts.location(facts.scopes[function.scope].header_span))],
             fix=self._fix(site, captured, project),
