@@ -63,9 +63,10 @@ class MapCapturesLocal(Rule):
     ) -> Finding:
         facts, call = project.files[site.file].facts, project.call(site)
         names = ", ".join(f'"{name}"' for name in captured)
-        is_one = len(captured) == 1
         values, then = (
-            ("value", "it, whatever the name stands") if is_one else ("values", "them, whatever the names stand")
+            ("value", "it, whatever the name stands")
+            if len(captured) == 1
+            else ("values", "them, whatever the names stand")
         )
         return self.finding(
             facts.location(call.span),
