@@ -10,6 +10,8 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
+import getpass
+import importlib.metadata
 import os
 import subprocess
 import sys
@@ -19,7 +21,7 @@ from pathlib import Path
 import msgspec
 
 from tests.proofs.recorder.events import Build, Events, Launch
-from tests.proofs.recorder.recording import CUDA_ARCHITECTURE, EVENTS_FILE, HEADERS_FOLDER
+from tests.proofs.recorder.recording import CUDA_ARCHITECTURE, EVENTS_FILE, HEADERS_FOLDER, LINKS_FOLDER
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 RECORDER = Path(__file__).resolve().parent / "recorder"
@@ -137,6 +139,7 @@ def environment(cache: Path, events_file: Path, device: Device) -> dict[str, str
             "CUDA_VISIBLE_DEVICES": "",  # the same run on a machine with a GPU
             EVENTS_FILE: str(events_file),
             HEADERS_FOLDER: headers().name,
+            LINKS_FOLDER: str(links()),
         }
         | ({CUDA_ARCHITECTURE: HOPPER} if device is Device.CUDA else {})
     )
@@ -146,3 +149,11 @@ def environment(cache: Path, events_file: Path, device: Device) -> dict[str, str
 def headers() -> tempfile.TemporaryDirectory[str]:
     """Where Clang's precompiled header is kept between the runs of this process, which follow one another."""
     return tempfile.TemporaryDirectory(prefix="warp_proof_headers_")
+
+
+def links() -> Path:
+    """Where LTO binaries are kept for all runs on this machine, by their symbols, which say all of them."""
+    version = importlib.metadata.version("warp-lang")
+    folder = Path(tempfile.gettempdir()) / f"warp_proof_links_{version}_{getpass.getuser()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder

@@ -11,13 +11,17 @@ The environment says where to write and what else to do; see the names below.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import dataclasses
 import functools
+import hashlib
 import importlib.machinery
 import inspect
 import json
 import os
+import shutil
 import sys
+import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -32,6 +36,8 @@ EVENTS_FILE = "WARP_PROOF_EVENTS"
 """Environment: the JSON file to write. Without it nothing is recorded."""
 HEADERS_FOLDER = "WARP_PROOF_HEADERS"
 """Environment: where Clang's precompiled header is kept between processes. Counts do not see it."""
+LINKS_FOLDER = "WARP_PROOF_LINKS"
+"""Environment: where LTO binaries are kept between processes. They are counted all the same."""
 CUDA_ARCHITECTURE = "WARP_PROOF_CUDA_ARCHITECTURE"
 """Environment: build with NVRTC for this architecture what the program's launches would build on a GPU."""
 
@@ -125,9 +131,9 @@ class Recorder:
 
         @functools.wraps(original)
         def build_lto(symbol: str, compile_lto: Callable[..., Any], *rest: Any, **options: Any) -> Any:
-            def compile_and_note(*arguments: Any) -> Any:
+            def compile_and_note(paths: dict[str, str]) -> Any:
                 self.compiling.links.append(symbol)
-                return compile_lto(*arguments)
+                return linked(symbol, compile_lto, paths)
 
             return original(symbol, compile_and_note, *rest, **options)
 
@@ -337,6 +343,35 @@ def share_precompiled_headers(runtime_class: Any) -> None:
     folder = os.environ.get(HEADERS_FOLDER)
     if folder is not None:
         runtime_class._get_or_create_pch_dir = lambda _runtime: folder
+
+
+def linked(symbol: str, compile_lto: Callable[[dict[str, str]], Any], paths: dict[str, str]) -> Any:
+    """Compile an LTO binary, which takes MathDx a quarter of a minute, or take what another process has left.
+
+    ``paths`` are the files to write, by their endings. What Warp gets back for each is the bytes of the file,
+    or for ``.meta`` a number.
+    """
+    folder = os.environ.get(LINKS_FOLDER)
+    if folder is None:
+        return compile_lto(paths)
+    stored = Path(folder) / hashlib.sha256(symbol.encode()).hexdigest()
+    if stored.is_dir():
+        for ending, path in paths.items():
+            shutil.copyfile(stored / f"file{ending}", path)
+        numbers = json.loads((stored / "numbers.json").read_text())
+        return True, {
+            ending: numbers.get(ending) or Path(path).read_bytes() for ending, path in paths.items()
+        }
+    succeeded, outputs = compile_lto(paths)
+    if succeeded:
+        incoming = Path(tempfile.mkdtemp(dir=folder))
+        for ending, path in paths.items():
+            shutil.copyfile(path, incoming / f"file{ending}")
+        numbers = {ending: value for ending, value in outputs.items() if isinstance(value, int)}
+        (incoming / "numbers.json").write_text(json.dumps(numbers))
+        with contextlib.suppress(OSError):  # another process was first
+            incoming.rename(stored)
+    return succeeded, outputs
 
 
 def keep_requested_block_dims(context: Any) -> None:
