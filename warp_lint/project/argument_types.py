@@ -130,7 +130,9 @@ class TypeReader:
         items = self.named(source._replace(expression=dtype)) if dtype is not None else UNTOLD
         return frozenset(WarpType(prefix + _SUFFIXES.get(item.name, f"[{item}]")) for item in items)
 
-    def _array_of(self, name: str, item: fact.Expression | None, dimensions: int, source: Source) -> Types:
+    def _array_of(
+        self, name: str, item: fact.Expression | None, dimensions: int | None, source: Source
+    ) -> Types:
         items = self.named(source._replace(expression=item)) if item is not None else UNTOLD
         return frozenset(WarpType(_ARRAYS[name].family, str(named), dimensions) for named in items)
 
@@ -183,7 +185,27 @@ class TypeReader:
             name = self._called(call, source)
             if name:
                 return self._made_value(name, _Given(call), source)
+            array = self._array_class(source._replace(expression=call.function))
+            if array is not None:
+                dtype = _Given(call).get(-1, "dtype")
+                return self._array_of(array, dtype, None, source)
         return _union(self._type_of_held(value) for value in self._evaluate(source))
+
+    def _array_class(self, source: Source) -> str | None:
+        """The kind of array that a class of the project derives from; None for other classes."""
+        match self._evaluate(source):
+            case (Class() as of,):
+                kinds = {name for one in self._lineage(of) for name in self._outside_bases(one)}
+                return kinds.pop() if len(kinds) == 1 and kinds <= _ARRAYS.keys() else None
+            case _:
+                return None
+
+    def _outside_bases(self, of: Class) -> Iterator[str]:
+        """The dotted names of the bases of a class that are not of the project."""
+        scope = self._evaluator.files[of.file].facts.scopes[of.scope]
+        place = Place(of.file, scope.parent, max(scope.block, 0), scope.order)
+        names = (self._external(Source(base, place, {})) for base in scope.bases)
+        return (name for name in names if name)
 
     def _type_of_held(self, value: object) -> Types:
         match value:

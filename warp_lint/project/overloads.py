@@ -187,7 +187,8 @@ class Overloads:
         return None
 
     def _signature_of(self, kernel: Kernel, types: Source) -> Signature | None:
-        """The signature in a list of types, or in a dict that names the open parameters."""
+        """The signature in a list of types, or of values that have them, or in a dict that names the open
+        parameters."""
         match self._reader.origins(types):
             case [Source(expression=fact.Sequence(items=items)) as origin]:
                 given = {position: origin._replace(expression=item) for position, item in enumerate(items)}
@@ -211,7 +212,7 @@ class Overloads:
         found: list[str] = []
         for parameter in self.open_parameters(kernel):
             source = given.get(parameter.position)
-            types = self._reader.named(source) if source is not None else ()
+            types = (self._reader.named(source) or self._reader.held(source)) if source is not None else ()
             names = [_open_part(parameter, type_) for type_ in types]
             if len(names) != 1 or not names[0]:
                 return None

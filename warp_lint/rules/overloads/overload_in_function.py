@@ -3,11 +3,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from warp_lint.edits.overloads import move_behind_kernel
+from warp_lint.facts.values import Expression
 from warp_lint.findings import Applicability, Finding, Fix, Level, Related
 from warp_lint.project import Project
 from warp_lint.project.creation import is_made_with_kernel
 from warp_lint.project.events import Event, EventKind
+from warp_lint.project.files import ProjectFile
 from warp_lint.project.kernels import ModuleKind
+from warp_lint.project.memoization import is_memoized
 from warp_lint.project.overloads import Declaration
 from warp_lint.rules.base import Rule
 
@@ -62,6 +65,8 @@ class OverloadInFunction(Rule):
                 module = event.module
                 if module is None or module.kind is ModuleKind.UNKNOWN or not self._is_new(event, project):
                     continue
+                if self._is_remembered(event, events, file, project):
+                    continue
                 before = [load for load in at_import if load.loads(module)]
                 load = before[0] if before else project.timeline.load_before(module, event, events, file)
                 if load is not None:
@@ -79,9 +84,29 @@ class OverloadInFunction(Rule):
         if is_made_with_kernel(event.site, project.kernels[event.kernel], project):
             return False
         declarations = project.overloads.declared.get(event.kernel, [])
-        here = [item for item in declarations if item.site == event.site]
+        here = {item.signature for item in declarations if item.site == event.site}
         at_top = {item.signature for item in declarations if _is_at_module_level(item)}
-        return not here or any(item.signature is None or item.signature not in at_top for item in here)
+        # What cannot be read may be the same.
+        is_readable = bool(here) and None not in here | at_top
+        return bool(here - at_top) if is_readable else not at_top
+
+    def _is_remembered(
+        self, event: Event, events: tuple[Event, ...], file: ProjectFile, project: Project
+    ) -> bool:
+        """Whether a memoized function declares the overload, and was called with the same arguments before in
+        the same flow: that call counts then."""
+        assert event.origin is not None
+        declaring = project.files[event.origin.file]
+        function = declaring.function_of(event.origin.scope)
+        if function is None or not is_memoized(declaring, function, project):
+            return False
+        return any(
+            earlier.kind is event.kind
+            and earlier.location == event.location
+            and _last_arguments(earlier, project) == _last_arguments(event, project)
+            and project.timeline.comes_before(earlier, event, file)
+            for earlier in events
+        )
 
     def _finding(self, event: Event, load: Event, project: Project) -> Finding:
         assert event.site is not None
@@ -109,3 +134,10 @@ class OverloadInFunction(Rule):
 
 def _is_at_module_level(declaration: Declaration) -> bool:
     return declaration.file.outermost_function_of(declaration.place.scope) is None
+
+
+def _last_arguments(event: Event, project: Project) -> list[tuple[str | None, Expression]]:
+    """What the function that an event stands in is called with."""
+    site = event.steps[-1].site if event.steps else None
+    arguments = project.call(site).arguments if site is not None else ()
+    return [(argument.keyword, argument.value) for argument in arguments]
