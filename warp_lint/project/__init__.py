@@ -39,6 +39,7 @@ from warp_lint.project.preloads import Preload, find_preloads
 from warp_lint.project.timeline import Timeline
 from warp_lint.project.values import External, Kernel, Partial, constant
 from warp_lint.project.version_checks import VersionChecks
+from warp_lint.project.warp_sources import rename_modules
 from warp_lint.settings import Settings
 from warp_lint.source import Source
 from warp_lint.warp_api import MODULE_OPTIONS, WarpName, find
@@ -54,6 +55,7 @@ class Project:
         self.settings = settings
         self._read = read
         self._sources: dict[int, Source] = {}
+        rename_modules(files)
         modules = PythonModules(files, list(settings.source_roots))
         self.imports = ImportGraph(files, modules)
         self.evaluator = Evaluator(files, modules, settings.kernel_decorators)

@@ -59,6 +59,8 @@ class ProjectFile:
             folder = folder.parent
         self.root = str(folder)
         self.dotted_name = ".".join(parts) or self.path.parent.name
+        self.module_name = self.dotted_name
+        """The name of the file's own Warp module: another one only where Warp registers it for its files."""
         self.is_package = self.path.stem == "__init__"
         self._ancestors: dict[int, tuple[int, ...]] = {}
 
@@ -357,6 +359,8 @@ class PythonModules:
         for file in files:
             self._by_root[file.root].setdefault(file.dotted_name, file.index)
         self._roots = [*source_roots, *sorted(self._by_root)]
+        renamed = [file for file in files if file.module_name != file.dotted_name]
+        self._renamed = {file.module_name: file.index for file in renamed}
         self._folders: dict[str, dict[str, int]] = defaultdict(dict)
         for file in files:
             self._folders[str(file.path.parent)].setdefault(file.path.stem, file.index)
@@ -370,6 +374,11 @@ class PythonModules:
         if "." not in name:
             return self._folders.get(str(importer.path.parent), {}).get(name)
         return None
+
+    def find_warp_module(self, name: str, importer: ProjectFile) -> int | None:
+        """The file whose own Warp module has a name; None when it is not of the project."""
+        found = self._renamed.get(name)
+        return self.find(name, importer) if found is None else found
 
     def imported_module(self, fact: ImportFact, importer: ProjectFile) -> str:
         """The absolute name of the module that an import names."""

@@ -57,9 +57,9 @@ class ModuleKey(NamedTuple):
 
 def named_module(name: str, file: ProjectFile, evaluator: Evaluator) -> ModuleKey:
     """The module with a name, as code in ``file`` says it: the own module of some file, or a named one."""
-    if name == file.dotted_name:
+    if name == file.module_name:
         return ModuleKey(ModuleKind.OWN, file=file.index)
-    found = evaluator.modules.find(name, file)
+    found = evaluator.modules.find_warp_module(name, file)
     if found is not None:
         return ModuleKey(ModuleKind.OWN, file=found)
     return ModuleKey(ModuleKind.NAMED, name=name)

@@ -36,13 +36,16 @@ class ModuleNames:
 
     @cached_property
     def known(self) -> frozenset[str]:
-        """The names of files, and those that kernels give their modules."""
+        """The names of files and of their modules, and those that kernels give their modules."""
         named = {
             kernel.module.name
             for kernel in self._project.kernels.values()
             if kernel.module.kind is ModuleKind.NAMED
         }
-        return frozenset(named | {file.dotted_name for file in self._project.files} | {"__main__"})
+        files = self._project.files
+        return frozenset(
+            named | {file.dotted_name for file in files} | {file.module_name for file in files} | {"__main__"}
+        )
 
     @cached_property
     def _are_computed(self) -> bool:

@@ -73,7 +73,7 @@ def display_name(key: ModuleKey, kernels: list[KernelDefinition], files: list[Pr
     """What to call a module in a message: its name in Warp, or the kernel that it is for."""
     match key.kind:
         case ModuleKind.OWN:
-            return files[key.file].dotted_name
+            return files[key.file].module_name
         case ModuleKind.NAMED:
             return key.name
         case _:
