@@ -9,6 +9,8 @@ from warp_lint.facts.values import Expression
 from warp_lint.project.callers import Callers
 from warp_lint.project.files import ProjectFile
 
+_LEAVING = ("return", "exit", "raise", "continue", "break")
+
 
 class Conditions:
     """Tells whether a place runs each time its program does."""
@@ -27,9 +29,9 @@ class Conditions:
 
     def tests(self, file: ProjectFile, block: int, offset: int) -> Iterator[Expression]:
         """What is asked before a place is come to: by the branches around it, and by those that may leave
-        the function before it."""
+        the function, or the loop that it is in, before it."""
         deciding = [file.facts.blocks[outer] for outer in file.block_ancestors(block)]
-        deciding += self._exits_before(file, block, offset, ("return", "exit", "raise"))
+        deciding += self._exits_before(file, block, offset, _LEAVING)
         groups = {fact.group for fact in deciding if fact.kind is BlockKind.BRANCH}
         return (fact.test for fact in file.facts.blocks if fact.group in groups and fact.test is not None)
 
@@ -47,7 +49,7 @@ class Conditions:
     def _exits_before(
         self, file: ProjectFile, block: int, offset: int, ways: tuple[str, ...]
     ) -> Iterator[BlockFact]:
-        """The branches further up that leave the function in one of some ways."""
+        """The branches further up that leave the function or a loop around both in one of some ways."""
         around = file.block_ancestors(block)
         return (
             fact
