@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from warp_lint.findings import Finding, Level, Related
 from warp_lint.project import Project
+from warp_lint.project.events import Event, EventKind
 from warp_lint.project.launches import DEFAULT_BLOCK_DIM, Launch
 from warp_lint.project.modules import WarpModule
 from warp_lint.project.preloads import Preload
@@ -19,6 +20,7 @@ class AotBlockDim(Rule):
     ## What it does
     Reports `wp.compile_aot_module` where the block dimension that it builds for, which is the module's option
     `block_dim` or else 256, is none that the project's launches of the module use. On the CPU launches use 1.
+    A build into a directory of its own, which nothing loads and no launch may follow, is made for its files.
 
     ## Why is this bad
     The first launch finds no variant that fits and builds the module at run time, which the build was to
@@ -53,7 +55,7 @@ class AotBlockDim(Rule):
                 continue
             launches = module.launches
             wanted = _wanted(preload, launches, project)
-            if wanted and built not in wanted:
+            if wanted and built not in wanted and _is_for_launches(preload, module, project):
                 shown = ", ".join(map(str, sorted(wanted)))
                 first = launches[0]
                 yield self.finding(
@@ -68,6 +70,37 @@ class AotBlockDim(Rule):
                         )
                     ],
                 )
+
+
+def _is_for_launches(preload: Preload, module: WarpModule, project: Project) -> bool:
+    """Whether launches can find what is compiled: in the kernel cache, by a load, or later in the program."""
+    return (
+        preload.leaves_out("module_dir")
+        or any(other.name == "load_aot_module" and module.key in other.modules for other in project.preloads)
+        or _may_be_launched_after(preload, module, project)
+    )
+
+
+def _may_be_launched_after(preload: Preload, module: WarpModule, project: Project) -> bool:
+    """Whether some flow of the project compiles the module and then, perhaps, launches a kernel of it."""
+    timeline = project.timeline
+    for file, _, events, at_import in timeline.flows():
+        launches = [
+            event for event in events if event.kind is EventKind.LAUNCH and event.module == module.key
+        ]
+        if launches and any(_is_of(event, preload) for event in at_import):
+            return True
+        if any(
+            _is_of(event, preload) and timeline.comes_before(event, launch, file)
+            for launch in launches
+            for event in events
+        ):
+            return True
+    return False
+
+
+def _is_of(event: Event, preload: Preload) -> bool:
+    return event.kind is EventKind.COMPILE and event.site == preload.site
 
 
 def _built(module: WarpModule, project: Project) -> int | None:
