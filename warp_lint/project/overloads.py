@@ -233,6 +233,11 @@ class Overloads:
             if self._reader.is_open(annotation):
                 yield OpenParameter(position, parameter.name, self._reader.is_array(annotation))
 
+    def number(self, kernel: Kernel) -> int | None:
+        """How many overloads of a kernel are declared; None where that cannot be read."""
+        signatures = {declaration.signature for declaration in self.declared.get(kernel, ())}
+        return None if None in signatures else len(signatures)
+
     # What is launched
 
     def launches(self, kernel: Kernel) -> list[TypedLaunch] | None:

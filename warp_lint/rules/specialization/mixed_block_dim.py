@@ -26,9 +26,14 @@ class _Builds(NamedTuple):
     unused: int
     all: int
     is_exact: bool
+    is_complete: bool
+    """Whether there are no others, of overloads whose number cannot be read."""
 
     def __str__(self) -> str:
-        return f"{'' if self.is_exact else 'up to '}{self.unused} of {self.all}"
+        if not self.is_complete:
+            return "kernels that do not use one of them are built for it, too"
+        up_to = "" if self.is_exact else "up to "
+        return f"{up_to}{self.unused} of {self.all} kernel builds are never launched"
 
 
 class MixedBlockDim(Rule):
@@ -38,7 +43,8 @@ class MixedBlockDim(Rule):
     Collects the block dimensions that the project launches a module's kernels with, across files and
     through helper functions, and reports each launch whose block dimension is not the one that most of the
     module's kernels use. A launch that gives none uses 256. Where the code does not tell every block
-    dimension, the message gives the most builds that can be unused. Launches in tests, and of objects that
+    dimension, the message gives the most builds that can be unused; where it does not tell how many overloads
+    there are, none. Launches in tests, and of objects that
     tests make, count only where there are no others.
 
     ## Why is this bad
@@ -84,14 +90,14 @@ class MixedBlockDim(Rule):
         for launch in told:
             assert launch.block_dim is not None
             kernels_at[launch.block_dim].add(launch.kernel)
-        builds = self._builds(module, on_cuda, kernels_at)
+        builds = self._builds(module, on_cuda, kernels_at, project)
         if builds is None:
             return
         doubtful = {
             (launch.site, launch.block_dim) for launch in launches if launch.alternatives > _MOST_ALTERNATIVES
         }
         reference = self._reference(kernels_at, [block_dim for _, block_dim in doubtful])
-        uncounted = builds.unused
+        uncounted = builds.unused if builds.is_complete else None
         for site, found in _by_site(told).items():
             others = [launch for launch in found if launch.block_dim != reference]
             if others:
@@ -101,13 +107,24 @@ class MixedBlockDim(Rule):
                 uncounted = 0
 
     def _builds(
-        self, module: WarpModule, launches: list[Launch], kernels_at: dict[BlockDim, set[Kernel]]
+        self,
+        module: WarpModule,
+        launches: list[Launch],
+        kernels_at: dict[BlockDim, set[Kernel]],
+        project: Project,
     ) -> _Builds | None:
         """What the block dimensions cost; None where each build may be launched."""
         launched = {launch.kernel for launch in launches}
-        built = sum(not k.is_generic or k.kernel in launched for k in module.kernels) * len(kernels_at)
+        instances = self._instances(module, launched, project)
         may_be_used = {(item.kernel, item.block_dim) for item in launches if item.block_dim in kernels_at}
-        if len(kernels_at) < 2 or built <= len(may_be_used):
+        # Declared overloads that no launch is seen of may be launched in ways that are not seen.
+        seen = sum(
+            instances[kernel.kernel]
+            for kernel in module.kernels
+            if not kernel.is_generic or kernel.kernel in launched
+        )
+        used_at_most = sum(instances[kernel] for kernel, _ in may_be_used)
+        if len(kernels_at) < 2 or seen * len(kernels_at) <= used_at_most:
             return None
         used = {(kernel, block_dim) for block_dim, kernels in kernels_at.items() for kernel in kernels}
         # Of a kernel that is only launched where many may be meant, one build is used at the least.
@@ -117,9 +134,20 @@ class MixedBlockDim(Rule):
         # A kernel that is also launched at a block dimension that is not known may use any of its builds.
         unclear = {launch.kernel for launch in launches if launch.block_dim is None}
         may_be_used |= {(kernel, block_dim) for kernel in unclear for block_dim in kernels_at}
-        is_exact = len(may_be_used) == used_at_least
+        is_exact = sum(instances[kernel] for kernel, _ in may_be_used) == used_at_least
         is_exact &= not any(isinstance(block_dim, Symbol) for block_dim in kernels_at)
-        return _Builds(built - used_at_least, built, is_exact)
+        is_complete = all(project.overloads.number(kernel) is not None for kernel in instances)
+        built = sum(instances.values()) * len(kernels_at)
+        return _Builds(built - used_at_least, built, is_exact, is_complete)
+
+    def _instances(self, module: WarpModule, launched: set[Kernel], project: Project) -> dict[Kernel, int]:
+        """How often each kernel is built for one block dimension: a generic one for each of its overloads."""
+        return {
+            kernel.kernel: (project.overloads.number(kernel.kernel) or kernel.kernel in launched)
+            if kernel.is_generic
+            else 1
+            for kernel in module.kernels
+        }
 
     def _speaking(self, launches: list[Launch], project: Project) -> list[Launch]:
         """The launches without those of tests, where others launch the kernel, too: what tests do says
@@ -172,7 +200,7 @@ class MixedBlockDim(Rule):
         return self.finding(
             facts.location(call.span),
             f'module "{module.name}" is built {up_to}{len(kernels_at)} times '
-            f"(block_dim {_shown(kernels_at)}): {builds} kernel builds are never launched; "
+            f"(block_dim {_shown(kernels_at)}): {builds}; "
             f"{here} {is_or_are} used here for {names}",
             suppression_range=facts.location(call.statement_span).range,
             related=self._related(site, launches, module, project),
