@@ -87,8 +87,14 @@ class KernelDefinition:
 
     @cached_property
     def name(self) -> str:
+        """Its name in Warp; where that is computed, the name of its function."""
         given = only_constant(self.creation.arguments.keyword("name"))
         return given.value if given is not None and isinstance(given.value, str) else self.scope.name
+
+    @property
+    def is_name_known(self) -> bool:
+        given = self.creation.arguments.keyword("name")
+        return given is None or only_constant(given) is not None
 
     @property
     def call(self) -> CallFact | None:

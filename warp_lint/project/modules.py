@@ -32,6 +32,15 @@ class WarpModule:
         self.writes = writes
 
     @property
+    def description(self) -> str:
+        """What to call it in a sentence: by its name, or by its kernel where the name is computed."""
+        is_computed = self.key.kind in (ModuleKind.COMPUTED, ModuleKind.UNKNOWN)
+        is_unique = self.key.kind is ModuleKind.UNIQUE
+        if is_computed or (is_unique and not all(kernel.is_name_known for kernel in self.kernels)):
+            return f'the module of kernel "{self.name}"'
+        return f'module "{self.name}"'
+
+    @property
     def first_kernel(self) -> KernelDefinition:
         """The kernel that stands first in its file."""
         return min(self.kernels, key=lambda kernel: (kernel.file.facts.path, kernel.span))

@@ -55,25 +55,25 @@ class LoadInCapture(Rule):
                 # What is captured here, not in a function that leads here or that this leads to.
                 if Context.CAPTURE not in project.timeline.contexts(file, event.block):
                     continue
+                if event.module in loaded_at_import or (event.module, file.index, scope) in flows_that_load:
+                    continue
+                if project.timeline.load_before(event.module, event, events, file) is not None:
+                    continue
+                flows_that_load.add((event.module, file.index, scope))
                 # Many captures lead to one launch; the kernel that it runs may be one of many of that name.
-                key = (_name_of(event.module, project), event.location)
-                if key in reported or event.module in loaded_at_import:
-                    continue
-                if (event.module, file.index, scope) in flows_that_load:
-                    continue
-                if project.timeline.load_before(event.module, event, events, file) is None:
+                key = (_described(event.module, project), event.location)
+                if key not in reported:
                     reported.add(key)
-                    flows_that_load.add((event.module, file.index, scope))
                     yield self._finding(event, event.module, project)
 
     def _finding(self, event: Event, module: ModuleKey, project: Project) -> Finding:
-        name = _name_of(module, project)
+        described = _described(module, project)
         return self.finding(
             event.location,
-            f'module "{name}" is first loaded while a graph is captured, by {event.description}',
+            f"{described} is first loaded while a graph is captured, by {event.description}",
             related=[Related(f"through {step.name}", step.location) for step in event.steps],
         )
 
 
-def _name_of(module: ModuleKey, project: Project) -> str:
-    return project.modules[module].name if module in project.modules else "every module"
+def _described(module: ModuleKey, project: Project) -> str:
+    return project.modules[module].description if module in project.modules else "every module"
