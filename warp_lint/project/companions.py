@@ -22,10 +22,12 @@ Place: TypeAlias = tuple[int, int | None]
 
 def companions(kernels: Iterable[KernelDefinition], project: Project) -> Iterator[list[KernelDefinition]]:
     """Of the kernels, those that the same function always launches together with the same single block
-    dimension, group by group, in the order of files and text. No kernel is in two groups."""
+    dimension, group by group, in the order of files and text. No kernel is in two groups, and a launch that
+    is there to fail is none."""
     launches_of: dict[Kernel, list[Launch]] = defaultdict(list)
     for launch in project.launches:
-        launches_of[launch.kernel].append(launch)
+        if not _expects_error(launch, project):
+            launches_of[launch.kernel].append(launch)
     together: dict[tuple[Place, Constant], list[KernelDefinition]] = defaultdict(list)
     for kernel in kernels:
         launches = launches_of[kernel.kernel]
@@ -52,6 +54,14 @@ def is_plain(kernel: KernelDefinition, project: Project) -> bool:
     if not is_made_once or kernel.is_generic or kernel.creation.arguments.open:
         return False
     return next(tile_operations(kernel, project), None) is None
+
+
+def _expects_error(launch: Launch, project: Project) -> bool:
+    """Whether the launch, or a call that leads to it, is there to fail."""
+    return any(
+        project.files[site.file].expects_error(project.call(site).block)
+        for site in (launch.site, *launch.path)
+    )
 
 
 def _always_launching(launch: Launch, project: Project) -> Iterator[Place]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from warp_lint.facts import values as fact
@@ -46,11 +46,19 @@ def expressions_of(file: ProjectFile) -> Iterator[KeptExpressions]:
 
 def attributes_in(expressions: Sequence[fact.Expression]) -> Iterator[fact.Attribute]:
     """The attributes in expressions, however deep; those in calls are left out, which are kept themselves."""
-    pending = [expression for expression in expressions if type(expression) not in _LEAVES]
+    for part in parts_beside_calls([item for item in expressions if type(item) not in _LEAVES]):
+        if isinstance(part, fact.Attribute):
+            yield part
+
+
+def parts_beside_calls(expressions: Iterable[fact.Expression]) -> Iterator[fact.Expression]:
+    """Expressions and what they are made of; what is in calls is left out, which are kept themselves."""
+    pending = list(expressions)
     while pending:
-        match pending.pop():
-            case fact.Attribute(base=base) as attribute:
-                yield attribute
+        part = pending.pop()
+        yield part
+        match part:
+            case fact.Attribute(base=base):
                 pending.append(base)
             case fact.Subscript(base=base, index=index):
                 pending += (base, index)

@@ -3,9 +3,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from warp_lint.facts import values as fact
 from warp_lint.findings import Finding, Level, Related
 from warp_lint.project import Project
 from warp_lint.project.companions import companions, is_plain
+from warp_lint.project.expressions import parts_beside_calls
+from warp_lint.project.files import ProjectFile, last_name
 from warp_lint.project.kernels import KernelDefinition, ModuleKind
 from warp_lint.project.modules import WarpModule
 from warp_lint.project.values import Values
@@ -20,7 +23,8 @@ class FragmentedModules(Rule):
     ## What it does
     Reports modules with names of their own that hold a single kernel, where the same function always launches
     these kernels with one block dimension and the same options. Modules that are preloaded or compiled by
-    name, or whose kernels are launched only under a condition, are left alone.
+    name, that a variable holds which is read for more than `module=`, or whose kernels are launched only
+    under a condition, are left alone.
 
     ## Why is this bad
     Each module is generated, compiled, stored and loaded by itself: several small ones take longer than one
@@ -71,7 +75,14 @@ class FragmentedModules(Rule):
             return False
         if module.key in project.preloaded_modules or module.key in project.options.open_modules:
             return False
-        return is_plain(module.kernels[0], project)
+        kernel = module.kernels[0]
+        return is_plain(kernel, project) and not self._is_used_as_object(kernel, project)
+
+    def _is_used_as_object(self, kernel: KernelDefinition, project: Project) -> bool:
+        """Whether the variable that gives the kernel its module is read for something else, too."""
+        argument = kernel.argument("module")
+        variable = last_name(argument.value) if argument is not None else ""
+        return bool(variable) and any(_reads(file, variable) for file in project.files)
 
     def _finding(self, group: list[KernelDefinition], project: Project) -> Finding:
         first, *others = group
@@ -83,3 +94,18 @@ class FragmentedModules(Rule):
             suppression_range=first.suppression_range,
             related=[Related(f'all of module "{kernel.module.name}"', kernel.location) for kernel in others],
         )
+
+
+def _reads(file: ProjectFile, name: str) -> bool:
+    """Whether a file reads a variable, or an attribute, of a name anywhere but in ``module=``."""
+    facts = file.facts
+    expressions = [call.function for call in facts.calls]
+    for call in facts.calls:
+        expressions += [argument.value for argument in call.arguments if argument.keyword != "module"]
+    expressions += [binding.value for binding in facts.bindings]
+    expressions += [returned.value for returned in facts.returns]
+    expressions += [block.test for block in facts.blocks if block.test is not None]
+    return any(imported.name == name for imported in facts.imports) or any(
+        last_name(part) == name or (isinstance(part, fact.Opaque) and name in part.names)
+        for part in parts_beside_calls(expressions)
+    )

@@ -23,7 +23,8 @@ class NeedlessUnique(Rule):
     always launches them, with one block dimension and the same options. Kernels that are generic, use tiles,
     have options of their own, come from a factory, are launched only under a condition, or are imported
     without the others are taken to be apart on purpose; so are all where the file's own module has options,
-    kernels that functions add to it, or another block dimension.
+    kernels that functions add to it, or another block dimension. Launches that are there to fail,
+    as under `assertRaises`, do not count.
 
     ## Why is this bad
     Each module is generated, compiled, stored and loaded by itself. Sixteen small kernels took 1.7 seconds of
