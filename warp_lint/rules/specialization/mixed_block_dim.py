@@ -126,11 +126,11 @@ class MixedBlockDim(Rule):
         used_at_most = sum(instances[kernel] for kernel, _ in may_be_used)
         if len(kernels_at) < 2 or seen * len(kernels_at) <= used_at_most:
             return None
-        used = {(kernel, block_dim) for block_dim, kernels in kernels_at.items() for kernel in kernels}
-        # Of a kernel that is only launched where many may be meant, one build is used at the least.
-        used_at_least = len(used) + len(
-            {kernel for kernel, _ in may_be_used} - {kernel for kernel, _ in used}
-        )
+        used = [kernel for kernels in kernels_at.values() for kernel in kernels]
+        # Of a kernel that is only launched where many may be meant, one build is used at the least. All
+        # overloads of a kernel count as launched with it: which of them are is no matter of block dimensions.
+        used += {kernel for kernel, _ in may_be_used}.difference(used)
+        used_at_least = sum(instances[kernel] for kernel in used)
         # A kernel that is also launched at a block dimension that is not known may use any of its builds.
         unclear = {launch.kernel for launch in launches if launch.block_dim is None}
         may_be_used |= {(kernel, block_dim) for kernel in unclear for block_dim in kernels_at}
