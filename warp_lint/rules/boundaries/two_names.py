@@ -1,11 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from warp_lint.facts.records import ImportFact
 from warp_lint.findings import Finding, Level, Related
 from warp_lint.project import Project
+from warp_lint.project.events import Event, EventKind
 from warp_lint.project.files import ProjectFile
 from warp_lint.project.kernels import KernelDefinition, ModuleKey, ModuleKind
 from warp_lint.rules.base import Rule
@@ -23,9 +25,9 @@ class TwoNames(Rule):
     """One file is imported under two names, and its kernels are in two modules.
 
     ## What it does
-    Reports an import that gives a file with kernels a second name in one program: beside a script as
-    `import filters` and elsewhere as `from app import filters`, or in what a script runs, when the script
-    itself is the file that is imported.
+    Reports an import that gives a file with kernels a second name in one program, where kernels are launched
+    through both: beside a script as `import filters` and elsewhere as `from app import filters`, or in what a
+    script runs, when the script itself is the file that is imported.
 
     ## Why is this bad
     Python runs the file twice, and a Warp module is named after the Python module: there are two of them,
@@ -86,8 +88,12 @@ class TwoNames(Rule):
         self, kernel: KernelDefinition, imports: list[_Import], project: Project
     ) -> Iterator[Finding]:
         file = kernel.body_file
-        named = [one for one in imports if one.name == file.dotted_name]
-        for other in imports:
+        launching: list[_Import] = []
+        if len({one.name for one in imports}) > 1:
+            flows = [events for _, _, events, _ in project.timeline.flows()]
+            launching = self._launching(imports, chain.from_iterable(flows), kernel, project)
+        named = [one for one in launching if one.name == file.dotted_name]
+        for other in launching:
             if other.name != file.dotted_name:
                 meeting = [one for one in named if self._meet(one.file, other.file, project)]
                 if meeting:
@@ -95,10 +101,28 @@ class TwoNames(Rule):
                     return
         if not self._launches_itself(file, project):
             return
-        for back in imports:
+        for back in self._launching(imports, project.timeline.events(file.index, 0), kernel, project):
             if back.file.index in project.imports.reached(file.index):
                 yield self._finding(back, kernel, f'"__main__" and "{back.name}"', None)
                 return
+
+    def _launching(
+        self, imports: list[_Import], events: Iterable[Event], kernel: KernelDefinition, project: Project
+    ) -> list[_Import]:
+        """The imports through whose names events launch kernels of the file: in the importing file, or in one
+        that has the name from there."""
+        files = {_last_outside(kernel.body_file, event) for event in events if _is_launch(event, kernel)}
+        importing = {one.file.index for one in imports}
+        return [
+            one
+            for one in imports
+            if one.file.index in files
+            or any(
+                one.file.index in project.imports.reached(index)
+                for index in files
+                if index is not None and index not in importing
+            )
+        ]
 
     def _meet(self, first: ProjectFile, second: ProjectFile, project: Project) -> bool:
         """Whether some file runs both, so that they are parts of one program."""
@@ -125,3 +149,15 @@ class TwoNames(Rule):
             suppression_range=location.range,
             related=related,
         )
+
+
+def _is_launch(event: Event, kernel: KernelDefinition) -> bool:
+    return event.kind is EventKind.LAUNCH and event.module == kernel.module
+
+
+def _last_outside(file: ProjectFile, event: Event) -> int | None:
+    """The last file on the way to an event, and with it, that is another one than ``file``."""
+    way = [step.place.file for step in event.steps]
+    if event.site is not None:
+        way.append(event.site.file)
+    return next((index for index in reversed(way) if index != file.index), None)
