@@ -44,6 +44,8 @@ class Proof(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     device: Device = Device.CPU
     share: float = 1.0
     """What is left of a count that falls is at most this share of it."""
+    release: bool = False
+    """It takes long, or is one more shape of what another pair shows: run before a release."""
     option: str = ""
     """The option that ``option-arrives`` looks at."""
 
@@ -70,6 +72,10 @@ class Case(msgspec.Struct, frozen=True):
     after: Path
     device: Device
     proofs: tuple[Proof, ...]
+
+    @property
+    def release(self) -> bool:
+        return any(proof.release for proof in self.proofs)
 
 
 def read_cases(fixtures: Path) -> Iterator[Case]:

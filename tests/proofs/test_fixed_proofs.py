@@ -63,9 +63,12 @@ CASES = [
         case,
         id=f"{case.code}-{case.pair}-{case.device.value}",
         marks=[
-            pytest.mark.xfail(reason=reason, strict=True)
-            for pair, reason in UNFINISHED.items()
-            if pair == (case.code, case.pair)
+            *([pytest.mark.release] if case.release else []),
+            *(
+                pytest.mark.xfail(reason=reason, strict=True)
+                for pair, reason in UNFINISHED.items()
+                if pair == (case.code, case.pair)
+            ),
         ],
     )
     for case in read_cases(evidence.FIXTURES)

@@ -66,7 +66,13 @@ def check_page_has(line: str) -> None:
         pytest.fail(f"docs/evidence.md is stale, run `python -m tests.proofs.evidence`; it lacks\n{line}")
 
 
-@pytest.mark.parametrize("case", CASES, ids=name_of)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=name_of(case), marks=[pytest.mark.release] if case.release else [])
+        for case in CASES
+    ],
+)
 def test_effect(case: Case) -> None:
     """The fix has the effects that are claimed, and each claim fails when fires and fixed change places."""
     outcome = observe(case.before, case.after, case.device)

@@ -41,14 +41,6 @@ SMALL = (
     Corpus("xlb", "0.3.1"),
 )
 
-NOT_COUNTED = (
-    Corpus("mujoco-warp", "4.0.0"),
-    NEWTON_BEFORE,
-    NEWTON_AFTER,
-    Corpus("warp-lang", "1.19.0"),
-)
-"""Reviewed in samples and held by ``places.toml``; their counts come with the next review."""
-
 
 def grouped(corpora: tuple[Corpus, ...]) -> list[Any]:
     """Parameters whose tests stay in one process."""
@@ -92,11 +84,7 @@ def test_findings_do_not_depend_on_the_process(corpus: Corpus, tmp_path: Path) -
 
 
 def test_counts_are_those_that_were_reviewed(linted: LintedCorpus) -> None:
-    committed = counts_table.committed()
-    if linted.corpus in NOT_COUNTED:
-        assert linted.corpus.name not in committed
-    else:
-        assert counts(linted.result.findings) == committed[linted.corpus.name]
+    assert counts(linted.result.findings) == counts_table.committed()[linted.corpus.name]
 
 
 def test_every_kernel_in_a_function_is_reported_or_listed(linted: LintedCorpus) -> None:
