@@ -190,7 +190,7 @@ class VariableBlockDim(Rule):
     ) -> Finding:
         facts, call = project.files[launch.site.file].facts, project.call(launch.site)
         name = project.kernels[launch.kernel].name
-        kernels = "its other kernel" if len(others) == 1 else f"its {len(others)} other kernels"
+        kernels = "another kernel" if len(others) == 1 else f"{len(others)} other kernels"
         return self.finding(
             facts.location(call.span),
             f'module "{module.name}" is built again with {kernels} for each block_dim that is computed '
