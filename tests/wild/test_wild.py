@@ -47,6 +47,12 @@ def grouped(corpora: tuple[Corpus, ...]) -> list[Any]:
     return [pytest.param(one, id=one.name, marks=pytest.mark.xdist_group(one.name)) for one in corpora]
 
 
+LARGE = ("newton-1.5.2", "newton-1.8.0", "warp-lang-1.19.0")
+"""Linted twice only before a release: once takes a minute or more."""
+OTHERS = tuple(corpus for corpus in CORPORA if corpus.name not in LARGE)
+LARGE_ONES = grouped(tuple(corpus for corpus in CORPORA if corpus.name in LARGE))
+
+
 @pytest.fixture(scope="module", params=grouped(CORPORA))
 def linted(request: pytest.FixtureRequest) -> LintedCorpus:
     return LintedCorpus(request.param)
@@ -62,6 +68,17 @@ def test_every_file_is_read(linted: LintedCorpus) -> None:
     assert {Path(path) for path in linted.result.files} == set(linted.root.rglob("*.py*"))
 
 
+@pytest.mark.parametrize(
+    "linted",
+    [
+        *grouped(OTHERS),
+        *(
+            pytest.param(*one.values, id=one.id, marks=[*one.marks, pytest.mark.release])
+            for one in LARGE_ONES
+        ),
+    ],
+    indirect=True,
+)
 def test_another_run_finds_the_same_in_files_in_another_order(linted: LintedCorpus) -> None:
     assert linted.lint(reverse=True).findings == linted.result.findings
 
