@@ -9,6 +9,7 @@ stands and whether it has a module of its own.
 from __future__ import annotations
 
 import ast
+import functools
 import enum
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -49,7 +50,8 @@ class Kernel(NamedTuple):
     home: Home
 
 
-def kernels(root: Path) -> list[Kernel]:
+@functools.cache
+def kernels(root: Path) -> tuple[Kernel, ...]:
     """Every kernel in the Python files under ``root``, by path and line."""
     found: list[Kernel] = []
     for file in root.rglob("*.py"):
@@ -59,7 +61,7 @@ def kernels(root: Path) -> list[Kernel]:
             reader = _Reader(file.relative_to(root).as_posix(), _names_of_warp(tree))
             reader.visit(tree)
             found += reader.kernels
-    return sorted(found, key=lambda kernel: (kernel.path, kernel.line))
+    return tuple(sorted(found, key=lambda kernel: (kernel.path, kernel.line)))
 
 
 def nested_kernels(root: Path) -> list[Kernel]:
