@@ -9,8 +9,8 @@ stands and whether it has a module of its own.
 from __future__ import annotations
 
 import ast
-import functools
 import enum
+import functools
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 

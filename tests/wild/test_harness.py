@@ -58,7 +58,7 @@ def test_another_process_may_unpack_at_the_same_time(cache: Path, monkeypatch: p
 
 def counted(root: Path, source: str) -> list[Kernel]:
     (root / "file.py").write_text(dedent(source))
-    return kernels(root)
+    return list(kernels(root))
 
 
 def test_kernels_of_every_form_are_counted(tmp_path: Path) -> None:
