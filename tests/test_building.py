@@ -92,7 +92,7 @@ def test_law_on_the_standard_library() -> None:
 @pytest.mark.wild
 @pytest.mark.parametrize("corpus", CORPORA, ids=[corpus.name for corpus in CORPORA])
 def test_law_on_real_packages(corpus: Corpus) -> None:
-    sources = list(drawn(python_files(fetch(corpus)), 8))
+    sources = list(drawn(python_files(fetch(corpus)), 3))
     assert sum(assert_law(source) for source in sources) == len(sources)
 
 

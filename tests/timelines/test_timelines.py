@@ -17,7 +17,7 @@ from tests.proofs.harness import REPOSITORY
 from tests.timelines.comparing import Comparison, compare
 from tests.timelines.programs import program
 
-FEW = range(40)
+FEW = range(25)
 MANY = range(500)
 
 

@@ -40,9 +40,9 @@ class Part(NamedTuple):
 PARTS = (
     Part(Corpus("xlb", "0.3.1")),
     Part(Corpus("warp-nn", "0.4.1")),
-    Part(Corpus("warp-lang", "1.19.0"), "warp/examples"),
 )
 LARGE_PARTS = (
+    Part(Corpus("warp-lang", "1.19.0"), "warp/examples"),
     Part(Corpus("nvalchemi-toolkit-ops", "0.5.0")),
     Part(Corpus("mujoco-warp", "4.0.0")),
     Part(Corpus("newton", "1.5.2")),

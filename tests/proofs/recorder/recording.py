@@ -414,8 +414,12 @@ def instance_of(kernel: Any, arguments: list[Any]) -> Any:
 
 
 def source_size(source: str) -> int:
+    """Bytes of generated source, without what holds the path of the checkout."""
+    folder = str(Path(sys.argv[0]).resolve().parent)
     return sum(
-        len(line.encode()) for line in source.splitlines(True) if not line.lstrip().startswith("#line")
+        len(line.encode())
+        for line in source.replace(folder, "").splitlines(True)
+        if not line.lstrip().startswith("#line")
     )
 
 
