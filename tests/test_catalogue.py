@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from docs.generate import README, RULE_PAGES, generated
-from warp_lint import rules
+from docs.generate import README, RELATED, RULE_PAGES, generated
+from warp_lint import rules, settings
 from warp_lint.rules import all_rules
 from warp_lint.rules.base import Rule
 
@@ -40,6 +40,13 @@ def test_fixtures() -> None:
 def test_rule_pages() -> None:
     headings = [page.read_text(encoding="utf-8").split("\n")[0] for page in RULE_PAGES.glob("*.md")]
     assert sorted(headings) == sorted(f"# {name} ({code})" for code, name in IDENTITIES)
+
+
+def test_related_table_names_rules_and_settings_that_exist() -> None:
+    assert set(RELATED) <= set(all_rules())
+    for related in RELATED.values():
+        assert set(related) <= {"settings", "reports"}
+        assert set(related.get("settings", ())) <= set(settings._READERS)
 
 
 def test_readme() -> None:

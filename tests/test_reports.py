@@ -25,7 +25,7 @@ from warp_lint.findings import (
     Range,
     Related,
 )
-from warp_lint.reports import statistics
+from warp_lint.reports import pages, statistics
 from warp_lint.reports.snippet import draw, gutter_width
 from warp_lint.result import Problem, Result
 from warp_lint.source import Source
@@ -434,6 +434,27 @@ def _lacking(theirs: object, ours: object, path: str = "") -> list[str]:
     if path == ".url":
         return [] if ours is None or isinstance(ours, str) else [path]
     return [] if type(theirs) is type(ours) else [f"{path} is a {type(ours).__name__}"]
+
+
+@pytest.mark.parametrize(
+    ("urls", "url"),
+    [
+        (None, None),
+        (["Source, https://example.org/x"], None),
+        (["Documentation, https://example.org/docs/"], "https://example.org/docs/rules/mixed-block-dim.md"),
+    ],
+)
+def test_pages_are_where_the_package_says(
+    urls: list[str] | None, url: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Metadata:
+        def get_all(self, _name: str) -> list[str] | None:
+            return urls
+
+    monkeypatch.setattr(pages, "metadata", lambda _name: Metadata())
+    pages._documentation.cache_clear()
+    assert pages.page_url("mixed-block-dim") == url
+    pages._documentation.cache_clear()
 
 
 def test_json_says_everything() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from warp_lint.findings import Finding, Fix, Location, Position, Range, Related
+from warp_lint.reports.pages import page_url
 from warp_lint.reports.wording import in_cell
 from warp_lint.splicing import in_style_of
 
@@ -39,7 +40,7 @@ def as_json(finding: Finding, result: Result) -> dict[str, Any]:
         "noqa_row": place.start.line,
         "redundant_builds": finding.redundant_builds,
         "related": [_related(related, result) for related in finding.related],
-        "url": None,
+        "url": page_url(finding.name),
     }
 
 

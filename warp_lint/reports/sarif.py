@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from warp_lint import __version__
 from warp_lint.findings import Edit, Finding, Fix, Level, Location, Range
 from warp_lint.fingerprints import fingerprint
+from warp_lint.reports.pages import page_url
 from warp_lint.reports.rule_page import summary
 from warp_lint.rules import all_rules
 from warp_lint.rules.base import Rule
@@ -39,7 +40,9 @@ def render(result: Result, *, closing: bool) -> Iterator[str]:  # noqa: ARG001 -
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
+    url = page_url(rule.name)
     return {
+        **({"helpUri": url} if url else {}),
         "id": rule.code,
         "name": rule.name,
         "shortDescription": {"text": summary(rule)},
