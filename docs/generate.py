@@ -1,7 +1,7 @@
 """Writes what the documentation says about the rules from the rules themselves.
 
-``python docs/generate.py`` writes ``docs/rules/*.md``, their index ``docs/rules.md``, and the table of rules and
-the example in the README; ``tests/test_catalogue.py`` fails when they are stale. What pages say beyond the
+``python docs/generate.py`` writes ``docs/rules/*.md``, their index ``docs/rules.md``, and in the README the
+table of rules and the example; ``tests/test_catalogue.py`` fails when they are stale. What pages say beyond the
 docstrings comes from ``docs/evidence.md`` and ``docs/related.toml``.
 """
 
