@@ -1,8 +1,8 @@
 """Writes what the documentation says about the rules from the rules themselves.
 
 ``python docs/generate.py`` writes ``docs/rules/*.md``, their index ``docs/rules.md``, and in the README the
-table of rules and the example; ``tests/test_catalogue.py`` fails when they are stale. What pages say beyond the
-docstrings comes from ``docs/evidence.md`` and ``docs/related.toml``.
+table of rules and the example; ``tests/test_catalogue.py`` fails when they are stale. What the pages say
+beyond the docstrings comes from ``docs/evidence.md`` and ``docs/related.toml``.
 """
 
 from __future__ import annotations
