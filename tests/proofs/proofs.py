@@ -72,15 +72,19 @@ class Case(msgspec.Struct, frozen=True):
     after: Path
     device: Device
     proofs: tuple[Proof, ...]
+    is_first: bool
+    """No other pair of the rule stands above it."""
 
     @property
     def release(self) -> bool:
-        return any(proof.release for proof in self.proofs)
+        """Whether it waits for a release: each change is tried on one pair of each rule."""
+        return not self.is_first or any(proof.release for proof in self.proofs)
 
 
 def read_cases(fixtures: Path) -> Iterator[Case]:
     """Every pair that has a proof, in the order of the codes and of the lines in each file."""
     for file in sorted(fixtures.glob("*/proof.toml")):
+        is_first = True
         for pair, claims in read_proof_file(file).items():
             if isinstance(claims, str):
                 continue
@@ -88,7 +92,8 @@ def read_cases(fixtures: Path) -> Iterator[Case]:
             before, after = (program(file.parent, f"{state}_{pair}") for state in ("fires", "fixed"))
             for device in Device:
                 if for_device := tuple(proof for proof in proofs if proof.device is device):
-                    yield Case(code_of(file), pair, before, after, device, for_device)
+                    yield Case(code_of(file), pair, before, after, device, for_device, is_first)
+                    is_first = False
 
 
 def read_reasons(fixtures: Path) -> dict[str, str]:
