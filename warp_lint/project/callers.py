@@ -155,7 +155,7 @@ class Callers:
     def _outer(self, site: CallSite, arguments: list[fact.Expression], depth: int) -> Iterator[Binding]:
         """The ways to come to a call, where some of its arguments depend on the parameters around it."""
         function = self.file(site).function_of(self.call(site).scope)
-        read = self._parameters_in(site, arguments, function) if function is not None else frozenset()
+        read = self.parameters_in(site, arguments, function) if function is not None else frozenset()
         if function is not None and depth > 1 and read:
             found = False
             for binding in self.bindings(site.file, function, depth - 1, read):
@@ -165,10 +165,10 @@ class Callers:
                 return
         yield Binding({}, ())
 
-    def _parameters_in(
+    def parameters_in(
         self, site: CallSite, arguments: list[fact.Expression], function: int
     ) -> frozenset[str]:
-        """The parameters of the function around a call that arguments of it depend on."""
+        """The parameters of the function around a call that some arguments of it depend on."""
         file = self.file(site)
         return frozenset(
             value.name

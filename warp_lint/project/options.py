@@ -9,7 +9,7 @@ from warp_lint.facts import values as fact
 from warp_lint.facts.records import Argument, BindingFact, BindingKind, CallFact, Span
 from warp_lint.findings import Location, Range
 from warp_lint.project.callers import Callers, CallSite
-from warp_lint.project.evaluation import Evaluator, Place, names_in
+from warp_lint.project.evaluation import Evaluator, Place
 from warp_lint.project.files import ProjectFile, target_leaves
 from warp_lint.project.kernels import KernelDefinition, ModuleKey, ModuleKind, named_module
 from warp_lint.project.values import (
@@ -21,7 +21,6 @@ from warp_lint.project.values import (
     Kernel,
     ModuleOf,
     OptionsOf,
-    ParameterValue,
     PythonModule,
     Values,
     constant,
@@ -192,7 +191,7 @@ class OptionWrites:
         function = file.function_of(call.scope)
         if function is None or given is None:
             return
-        asked = self._parameters(call, function, file, place)
+        asked = self._callers.parameters_in(inner, [item.value for item in call.arguments], function)
         for way in self._callers.bindings(file.index, function, asked=asked) if asked else ():
             outer = self._callers.call(way.path[-1])
             at, outer_file = self._callers.place(way.path[-1]), self._callers.file(way.path[-1])
@@ -203,16 +202,6 @@ class OptionWrites:
                 if name and module is not None:
                     spans = (outer.span, outer.span, outer.statement_span)
                     self.forwarded.append(OptionWrite(module, name, values, at, outer_file, *spans, True, -1))
-
-    def _parameters(self, call: CallFact, function: int, file: ProjectFile, place: Place) -> frozenset[str]:
-        """The parameters of the function around a call that the arguments of it depend on."""
-        return frozenset(
-            value.name
-            for argument in call.arguments
-            for name in names_in(argument.value, file)
-            for value in self._evaluator.lookup(name, place, {})
-            if isinstance(value, ParameterValue) and value.scope == function
-        )
 
     def _add_binding(self, file: ProjectFile, binding: BindingFact) -> None:
         """``wp.get_module_options()[k] = v`` and ``module.options[k] = v``."""
