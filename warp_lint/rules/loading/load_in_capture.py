@@ -46,20 +46,20 @@ class LoadInCapture(Rule):
     default = False
 
     def check(self, project: Project) -> Iterator[Finding]:
-        reported, flows_that_load = set(), set()
-        for file, scope, events, at_import in project.timeline.flows():
-            loaded_at_import = {event.module for event in at_import if event.is_load}
+        reported = set()
+        for file, _, events, at_import in project.timeline.flows():
+            loaded = {event.module for event in at_import if event.is_load}
             for event in events:
                 if not event.is_load or event.module is None:
                     continue
                 # What is captured here, not in a function that leads here or that this leads to.
                 if Context.CAPTURE not in project.timeline.contexts(file, event.block):
                     continue
-                if event.module in loaded_at_import or (event.module, file.index, scope) in flows_that_load:
+                if event.module in loaded:
                     continue
                 if project.timeline.load_before(event.module, event, events, file) is not None:
                     continue
-                flows_that_load.add((event.module, file.index, scope))
+                loaded.add(event.module)
                 # Many captures lead to one launch; the kernel that it runs may be one of many of that name.
                 key = (_described(event.module, project), event.location)
                 if key not in reported:
