@@ -250,10 +250,8 @@ class Project:
     def place_before(self, file: ProjectFile, block: int) -> Place:
         """Where the statement begins that a block belongs to: its ``with`` items are evaluated there."""
         fact = file.facts.blocks[block]
-        start = fact.span.start
-        orders = [call.order for call in file.facts.calls if call.span.end <= start]
-        orders += [binding.order for binding in file.facts.bindings if binding.span.end <= start]
-        return Place(file.index, fact.scope, max(fact.parent, 0), max(orders, default=0) + 1)
+        order = file.last_order_before(fact.span.start) + 1
+        return Place(file.index, fact.scope, max(fact.parent, 0), order)
 
 
 _LAUNCHING = (

@@ -13,7 +13,17 @@ from warp_lint.project.callers import Callers, CallSite
 from warp_lint.project.evaluation import Evaluator
 from warp_lint.project.files import ProjectFile
 from warp_lint.project.flows import Mention, Mentions, Other, Passed
-from warp_lint.project.values import Environment, Function, Method, ParameterValue, Partial, Value
+from warp_lint.project.values import (
+    Class,
+    Environment,
+    External,
+    Function,
+    Kernel,
+    Method,
+    ParameterValue,
+    Partial,
+    Value,
+)
 
 
 class Callables(NamedTuple):
@@ -43,6 +53,18 @@ class Calling:
         self._evaluator = evaluator
         self._callers = callers
         self._mentions: dict[int, Mentions] = {}
+        self._sites: dict[tuple[int, int], list[CallSite]] = {}
+
+    def sites_in(self, file: ProjectFile, scope: int) -> list[CallSite]:
+        """The calls of a scope that may run a function of the project, in order: few of them do."""
+        key = (file.index, scope)
+        if key not in self._sites:
+            self._sites[key] = [
+                CallSite(file.index, index)
+                for index in file.calls_by_scope.get(scope, ())
+                if not all(isinstance(value, External) for value in self._evaluator.callee(file.index, index))
+            ]
+        return self._sites[key]
 
     def runs(self, site: CallSite, callables: Callables) -> Iterator[Run]:
         """What a call runs, in order, where ``callables`` were passed to the function around it; nothing
@@ -57,7 +79,7 @@ class Calling:
                 yield Run(function, *place, self._passed(site, function, callables))
 
     def _functions(self, site: CallSite, call: CallFact, callables: Callables) -> list[Function]:
-        if callables is NO_CALLABLES:
+        if callables is NO_CALLABLES or all(map(_is_settled, self._evaluator.callee(*site))):
             return self._callers.functions(site)
         values = self._evaluator.evaluate(call.function, self._callers.place(site), callables.environment)
         return list(self._callers.called(values))
@@ -165,6 +187,17 @@ def _callables_in(environment: Environment) -> Callables:
 
 def _is_called(value: Value) -> bool:
     return isinstance(value, Function | Method | Partial)
+
+
+def _is_settled(value: Value) -> bool:
+    """Whether something called is the same whatever the function around the call was passed."""
+    match value:
+        case Method(function=Function(environment=environment)) | Function(environment=environment):
+            return not environment
+        case External() | Class() | Kernel():
+            return True
+        case _:
+            return False
 
 
 def _key(environment: Environment) -> Hashable:

@@ -7,9 +7,11 @@ then beside the file (as Python does for a script), then in the other roots.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import accumulate
 from pathlib import PurePosixPath
 
 from warp_lint.facts.records import (
@@ -170,6 +172,20 @@ class ProjectFile:
         for index, scope in enumerate(self.facts.scopes):
             found[scope.parent].append(index)
         return found
+
+    def last_order_before(self, offset: int) -> int:
+        """The order of the last call or binding that ends before a place in the text; 0 without one."""
+        ends, orders = self._orders_by_end
+        count = bisect_right(ends, offset)
+        return orders[count - 1] if count else 0
+
+    @cached_property
+    def _orders_by_end(self) -> tuple[list[int], list[int]]:
+        """Where calls and bindings end, and the highest order of those that end there or earlier."""
+        ended = [(call.span.end, call.order) for call in self.facts.calls]
+        ended += [(binding.span.end, binding.order) for binding in self.facts.bindings]
+        ended.sort()
+        return [end for end, _ in ended], list(accumulate((order for _, order in ended), max))
 
     def block_ancestors(self, block: int) -> tuple[int, ...]:
         """The block and those around it in its scope, innermost first."""

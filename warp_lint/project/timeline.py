@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from warp_lint.facts import values as fact
 from warp_lint.facts.records import BlockKind, ScopeKind
@@ -62,9 +63,13 @@ class Timeline:
         self._callers = project.callers
         self._calling = Calling(project.evaluator, project.callers)
         self._own: dict[tuple[int, int], list[Event]] = defaultdict(list)
-        self._events: dict[tuple[int, int, int, Hashable], tuple[Event, ...]] = {}
+        self._found: dict[tuple[int, int, int, Hashable], _Found] = {}
+        self._whole: dict[tuple[int, int, Hashable], _Found] = {}
         self._contexts: dict[tuple[int, int], frozenset[Context]] = {}
         self._at_import: dict[int, list[Event]] = {}
+        self._imported: dict[int, tuple[Event, ...]] = {}
+        self._import_numbers: dict[Hashable, int] = {}
+        self._loads: dict[int, tuple[tuple[Event, ...], dict[ModuleKey | None, list[Event]]]] = {}
         self._running: set[tuple[int, int]] = set()
         self._runs: dict[tuple[int, int], set[tuple[int, int]]] = defaultdict(set)
         """The functions whose events are among those of a scope, because it calls them."""
@@ -86,19 +91,27 @@ class Timeline:
 
         ``callables`` are the functions that its callers pass it to be called.
         """
+        return self._find(file, scope, depth, callables).events
+
+    def _find(self, file: int, scope: int, depth: int, callables: Callables) -> _Found:
+        if (file, scope) not in self._eventful:
+            return _NOTHING
+        whole = self._whole.get((file, scope, callables.key))
+        if whole is not None and whole.calls <= depth:
+            return whole
         key = (file, scope, depth, callables.key)
-        found = self._events.get(key)
+        found = self._found.get(key)
         if found is None:
-            if (file, scope) not in self._eventful:
-                return ()
             if (file, scope) in self._running or depth < 0:
-                return ()
+                return _NOT_FOLLOWED
             self._running.add((file, scope))
             try:
                 found = self._collect(self._evaluator.files[file], scope, depth, callables)
             finally:
                 self._running.discard((file, scope))
-            self._events[key] = found
+            self._found[key] = found
+            if found.is_whole:
+                self._whole[file, scope, callables.key] = found
         return found
 
     def own_events(self, file: int, scope: int) -> Sequence[Event]:
@@ -131,9 +144,27 @@ class Timeline:
         if found is None:
             events = self.events(file.index, 0)
             found = [event for event in events if not file.is_main_guarded(event.block)]
-            if not self._running:
+            if (file.index, 0) not in self._running:
                 self._at_import[file.index] = found
         return found
+
+    def _of_import(self, file: ProjectFile) -> tuple[Event, ...]:
+        """The events of importing a file that matter to those who import it, each with its number."""
+        found = self._imported.get(file.index)
+        if found is None:
+            found = tuple(
+                event if event.of_import is not None else event._replace(of_import=self._number(event, file))
+                for event in self.at_import(file)
+                if _matters_elsewhere(event, file.index)
+            )
+            if (file.index, 0) not in self._running:
+                self._imported[file.index] = found
+        return found
+
+    def _number(self, event: Event, file: ProjectFile) -> int:
+        """The number of an event that the import of a file leads to, by no other import."""
+        key = (event.kind, event.location, event.module, file.dotted_name, event.steps)
+        return self._import_numbers.setdefault(key, len(self._import_numbers))
 
     def precedes(self, file: ProjectFile, earlier: Event, block: int, order: int) -> bool:
         """Whether an event of a scope may have happened before a place of the same scope."""
@@ -143,7 +174,10 @@ class Timeline:
         self, module: ModuleKey, later: Event, events: tuple[Event, ...], file: ProjectFile
     ) -> Event | None:
         """The first load of a module that may have happened before a later event of the same scope."""
-        for event in events:
+        loads = self._loads_in(events)
+        # A load of every module stands among the others in its place.
+        of_module = loads[None] if EVERY_MODULE in loads else loads.get(module, [])
+        for event in of_module:
             if (
                 event.loads(module)
                 and not event.was_judged_with(later)
@@ -151,6 +185,19 @@ class Timeline:
             ):
                 return event
         return None
+
+    def _loads_in(self, events: tuple[Event, ...]) -> dict[ModuleKey | None, list[Event]]:
+        """The loads among the events of a scope, by their modules; all of them under None."""
+        # By identity: to compare the events would take longer than to look for the loads again.
+        known = self._loads.get(id(events))
+        if known is None:
+            loads: dict[ModuleKey | None, list[Event]] = {None: []}
+            for event in events:
+                if event.is_load and event.module is not None:
+                    loads[None].append(event)
+                    loads.setdefault(event.module, []).append(event)
+            known = self._loads[id(events)] = (events, loads)
+        return known[1]
 
     def comes_before(self, earlier: Event, later: Event, file: ProjectFile) -> bool:
         """Whether one event of a scope may have happened before another, also inside of a call of both."""
@@ -406,63 +453,88 @@ class Timeline:
 
     # The events of what a scope runs
 
-    def _collect(self, file: ProjectFile, scope: int, depth: int, callables: Callables) -> tuple[Event, ...]:
-        found = list(self._own.get((file.index, scope), ()))
-        for block, order, steps, inner in self._inner(file, scope, depth, callables):
-            contexts = self.contexts(file, block) if block >= 0 else frozenset()
-            found += [
-                event._replace(
-                    block=block,
-                    order=order,
-                    contexts=event.contexts | contexts,
-                    steps=(*steps, *event.steps),
-                )
-                for event in inner
-            ]
-        found.sort(key=lambda event: event.order)
-        found = list(self._once(found, file))
-        if len(found) > _MOST_EVENTS:
+    def _collect(self, file: ProjectFile, scope: int, depth: int, callables: Callables) -> _Found:
+        own = self._own.get((file.index, scope), ())
+        groups = [_Group(event.block, event.order, (), _Found((event,))) for event in own]
+        groups += self._inner(file, scope, depth, callables)
+        groups.sort(key=lambda group: group.order)
+        events = tuple(islice(self._in_order(groups, file), _MOST_EVENTS + 1))
+        if len(events) > _MOST_EVENTS:
             self.cut.add((file.index, scope))
-        return tuple(found[:_MOST_EVENTS])
+        return _Found(
+            events[:_MOST_EVENTS],
+            all(group.found.is_whole for group in groups),
+            max((group.found.calls for group in groups), default=0),
+        )
 
-    def _once(self, events: list[Event], file: ProjectFile) -> Iterator[Event]:
+    def _in_order(self, groups: list[_Group], file: ProjectFile) -> Iterator[Event]:
         """The events without those of imports that come again: a file is run once."""
-        imported: dict[Hashable, Event] = {}
-        for event in events:
-            first = imported.setdefault(event.of_import, event) if event.of_import is not None else event
-            if first is event or not file.always_precedes(first.block, event.block):
-                yield event
+        imported: dict[int, int] = {}
+        for block, order, steps, found in groups:
+            contexts = self.contexts(file, block) if block >= 0 else frozenset()
+            always_before = {block: True}
+            for event in found.events:
+                if event.of_import is not None:
+                    first = imported.get(event.of_import)
+                    if first is None:
+                        imported[event.of_import] = block
+                    else:
+                        if first not in always_before:
+                            always_before[first] = file.always_precedes(first, block)
+                        if always_before[first]:
+                            continue
+                yield event.seen_from(block, order, steps, contexts)
 
-    def _inner(
-        self, file: ProjectFile, scope: int, depth: int, callables: Callables
-    ) -> Iterator[tuple[int, int, tuple[Step, ...], tuple[Event, ...]]]:
-        """What runs inside a scope: the place in the scope, the way there, and the events."""
+    def _inner(self, file: ProjectFile, scope: int, depth: int, callables: Callables) -> Iterator[_Group]:
+        """What runs inside a scope."""
         for index in file.scopes_by_parent.get(scope, ()):
             inner = file.facts.scopes[index]
             if inner.kind in (ScopeKind.CLASS, ScopeKind.COMPREHENSION):
-                yield inner.block, inner.order, (), self.events(file.index, index, depth, callables)
-        for index in file.calls_by_scope.get(scope, ()):
-            site = CallSite(file.index, index)
+                yield _Group(inner.block, inner.order, (), self._find(file.index, index, depth, callables))
+        for site in self._calling.sites_in(file, scope):
             for run in self._calling.runs(site, callables):
                 function = run.function
                 self._runs[file.index, scope].add((function.file, function.scope))
-                events = self.events(function.file, function.scope, depth - 1, run.callables)
-                if events:
-                    yield run.block, run.order, (self._step(site, run),), events
+                found = self._find(function.file, function.scope, depth - 1, run.callables)
+                if found is _NOTHING:
+                    continue
+                steps = (self._step(site, run),) if found.events else ()
+                yield _Group(run.block, run.order, steps, found._replace(calls=found.calls + 1))
         for imported in file.imports_by_scope.get(scope, ()):
             if file.is_type_checking(imported.block):
                 continue
             for target in self._project.imports.targets(imported, file):
                 # What is imported is not run as the program.
                 target_file = self._evaluator.files[target]
-                events = tuple(
-                    event for event in self.at_import(target_file) if _matters_elsewhere(event, target)
-                )
+                events = self._of_import(target_file)
                 if events:
                     location = file.facts.location(imported.span)
                     place = Place(file.index, scope, imported.block, imported.order)
                     step = Step(location, f"the import of {target_file.dotted_name}", place, is_import=True)
-                    yield imported.block, imported.order, (step,), events
+                    yield _Group(imported.block, imported.order, (step,), _Found(events))
+
+
+class _Found(NamedTuple):
+    """The events of a scope, as far as they were followed."""
+
+    events: tuple[Event, ...]
+    is_whole: bool = True
+    """Nothing was left out for being too deep or recursive: whoever asks finds the same."""
+    calls: int = 0
+    """How deep the calls inside of calls go that were followed."""
+
+
+_NOTHING = _Found(())
+_NOT_FOLLOWED = _Found((), is_whole=False)
+
+
+class _Group(NamedTuple):
+    """What one place of a scope leads to, and the way from there."""
+
+    block: int
+    order: int
+    steps: tuple[Step, ...]
+    found: _Found
 
 
 def _matters_elsewhere(event: Event, file: int) -> bool:
