@@ -103,7 +103,9 @@ def _name(node: cst.Name, _context: Context) -> Expression:
 
 
 def _attribute(node: cst.Attribute, context: Context) -> Expression:
-    return Attribute(expression(node.value, context), node.attr.value)
+    name = node.attr.value
+    context.facts.attributes.add(name)
+    return Attribute(expression(node.value, context), name)
 
 
 def _integer(node: cst.Integer, _context: Context) -> Expression:

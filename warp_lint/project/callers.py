@@ -229,7 +229,7 @@ class Callers:
             return known
         self._given[parameter] = [Given(UNKNOWN)]  # what a recursive call sees
         found: dict[tuple[Value, frozenset[int]], Given] = {}
-        for binding in self.bindings(parameter.file, parameter.scope, 2):
+        for binding in self.bindings(parameter.file, parameter.scope, 2, frozenset({parameter.name})):
             names = binding.environment.get((parameter.file, parameter.scope), {})
             for value, path in self.given(names.get(parameter.name, (UNKNOWN,))):
                 path = (*path, *binding.path)

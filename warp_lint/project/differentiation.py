@@ -99,11 +99,11 @@ class Differentiation:
     @cached_property
     def _recorded_sites(self) -> frozenset[CallSite]:
         """The calls that may run under a tape."""
-        functions: dict[tuple[int, int], None] = {}
-        for file in self._files:
-            for index, call in enumerate(file.facts.calls):
-                if self._asks(call, file.index, index):
-                    functions[file.index, self._function(file, call.scope)] = None
+        functions = dict.fromkeys(
+            (site.file, self._function(self._files[site.file], self._callers.call(site).scope))
+            for sites in self._asking.values()
+            for site in sites
+        )
         calls_in: dict[tuple[int, int], list[CallSite]] = defaultdict(list)
         for file in self._files:
             for index, call in enumerate(file.facts.calls):
@@ -138,14 +138,24 @@ class Differentiation:
         for scope in file.facts.scopes:
             # torch.autograd.Function
             yield from (base for base in scope.bases if last_name(base) == "Function")
-        for index, call in enumerate(file.facts.calls):
-            if self._asks(call, file.index, index):
-                yield call
+        yield from self._asking[file.index]
         for binding in file.facts.bindings:
             # ``array.requires_grad = True``
             is_attribute = isinstance(binding.target, fact.Attribute)
             if is_attribute and last_name(binding.target) == "requires_grad" and _is_true(binding.value):
                 yield binding
+
+    @cached_property
+    def _asking(self) -> dict[int, list[CallSite]]:
+        """The calls that ask for gradients, by file."""
+        return {
+            file.index: [
+                CallSite(file.index, index)
+                for index, call in enumerate(file.facts.calls)
+                if self._asks(call, file.index, index)
+            ]
+            for file in self._files
+        }
 
     def _asks(self, call: CallFact, file: int, index: int) -> bool:
         for argument in call.arguments:

@@ -150,8 +150,11 @@ class Evaluator:
         self._call_depth = 0
         self._dependent: dict[tuple[int, int], bool] = {}
         self._names: dict[tuple[int, int, str], Values] = {}
+        self._seen: dict[tuple[int, int, str], Values] = {}
+        """Names that mean the same wherever a scope reads them, by file, scope and name."""
         self._module_attributes: dict[tuple[int, str], Values] = {}
         self._class_attributes: dict[tuple[Class, str], Values | None] = {}
+        self._external_attributes: dict[tuple[str, str], Values] = {}
         self._instance_attributes: dict[tuple[Class, str], Values] = {}
         self._bases: dict[Class, list[Class]] = {}
         self._running: set[object] = set()
@@ -202,8 +205,13 @@ class Evaluator:
 
     def evaluate(self, expression: fact.Expression, place: Place, environment: Environment) -> Values:
         """The values that an expression can have at a place."""
+        if isinstance(expression, fact.Constant):
+            return (constant(expression.value),)
         if environment:
             return self._guarded((id(expression), place, id(environment)), expression, place, environment)
+        known = self._known(expression, place)
+        if known is not None:
+            return known
         key = (place.file, id(expression), place.order)
         found = self._memory.get(key)
         if found is None:
@@ -212,6 +220,30 @@ class Evaluator:
             if self._cuts == cuts or self._depth == 0 or found != (UNKNOWN,):
                 self._memory[key] = found
         return found
+
+    def _known(self, expression: fact.Expression, place: Place) -> Values | None:
+        """What a name, or an attribute of a name, stands for where that was found out before: so it is for
+        nearly all there are."""
+        if isinstance(expression, fact.Name):
+            return self._seen.get((place.file, place.scope, expression.id))
+        if isinstance(expression, fact.Attribute):
+            bases = self._known(expression.base, place)
+            if bases is not None and len(bases) == 1:
+                base, attribute = bases[0], expression.attribute
+                if isinstance(base, External):
+                    return self._external_attribute(base.name, attribute)
+                if isinstance(base, Instance):
+                    return self._instance_attributes.get((base.of, attribute))
+                if isinstance(base, ExternalResult | ParameterValue | Unknown):
+                    return tuple(self._attribute(base, attribute))
+        return None
+
+    def _external_attribute(self, name: str, attribute: str) -> Values:
+        known = self._external_attributes.get((name, attribute))
+        if known is None:
+            known = (External(_canonical(f"{name}.{attribute}")),)
+            self._external_attributes[name, attribute] = known
+        return known
 
     def _guarded(
         self, key: object, expression: fact.Expression, place: Place, environment: Environment
@@ -271,7 +303,10 @@ class Evaluator:
                 return bound[name]
             binders = file.binders[scope].get(name) if scope in file.binders else None
             if binders and not environment and self._is_settled(binders, scope, kind, file, place):
-                return self._settled(name, binders, file, scope)
+                found = self._settled(name, binders, file, scope)
+                if (file.index, scope, name) in self._names:
+                    self._seen[file.index, place.scope, name] = found
+                return found
             if binders:
                 if scope == place.scope and kind is not ScopeKind.COMPREHENSION:
                     binders = reaching(binders, file, place.block, place.order) or binders
@@ -284,7 +319,11 @@ class Evaluator:
                 return self._bound(binders, file, scope, environment)
             if kind is not ScopeKind.COMPREHENSION:
                 first = False
-        return self._global_name(name, file)
+        cuts = self._cuts
+        found = self._global_name(name, file)
+        if self._cuts == cuts and not environment:
+            self._seen[file.index, place.scope, name] = found
+        return found
 
     def _is_settled(
         self, binders: list[Binder], scope: int, kind: ScopeKind, file: ProjectFile, place: Place
@@ -679,7 +718,7 @@ class Evaluator:
     def _attribute(self, base: Value, attribute: str) -> Values:
         match base:
             case External(name=name):
-                return (External(_canonical(f"{name}.{attribute}")),)
+                return self._external_attribute(name, attribute)
             case ExternalResult(name=name):
                 return (External(f"{name}().{attribute}"),)
             case PythonModule(file=file):

@@ -60,10 +60,14 @@ class FragmentedModules(Rule):
     default = False
 
     def check(self, project: Project) -> Iterator[Finding]:
+        singles = [module for module in project.modules.values() if self._is_single(module, project)]
+        # A variable that gives a kernel its module may be read for something else, too.
+        variables = {_variable(module.kernels[0]) for module in singles} - {""}
+        read = {name for file in project.files for name in _read_in(file, variables)} if variables else set()
         alike: dict[tuple[_Options, _Options], list[KernelDefinition]] = defaultdict(list)
-        for module in project.modules.values():
-            if self._is_single(module, project):
-                kernel = module.kernels[0]
+        for module in singles:
+            kernel = module.kernels[0]
+            if _variable(kernel) not in read:
                 written = tuple(sorted({(write.name, write.values) for write in module.writes}, key=str))
                 alike[written, tuple(sorted(kernel.options.items(), key=str))].append(kernel)
         for kernels in alike.values():
@@ -75,14 +79,7 @@ class FragmentedModules(Rule):
             return False
         if module.key in project.preloaded_modules or module.key in project.options.open_modules:
             return False
-        kernel = module.kernels[0]
-        return is_plain(kernel, project) and not self._is_used_as_object(kernel, project)
-
-    def _is_used_as_object(self, kernel: KernelDefinition, project: Project) -> bool:
-        """Whether the variable that gives the kernel its module is read for something else, too."""
-        argument = kernel.argument("module")
-        variable = last_name(argument.value) if argument is not None else ""
-        return bool(variable) and any(_reads(file, variable) for file in project.files)
+        return is_plain(module.kernels[0], project)
 
     def _finding(self, group: list[KernelDefinition], project: Project) -> Finding:
         first, *others = group
@@ -96,8 +93,15 @@ class FragmentedModules(Rule):
         )
 
 
-def _reads(file: ProjectFile, name: str) -> bool:
-    """Whether a file reads a variable, or an attribute, of a name anywhere but in ``module=``."""
+def _variable(kernel: KernelDefinition) -> str:
+    """The name of the variable or attribute that gives a kernel its module; empty where there is none."""
+    argument = kernel.argument("module")
+    return last_name(argument.value) if argument is not None else ""
+
+
+def _read_in(file: ProjectFile, names: set[str]) -> Iterator[str]:
+    """Which of some names are those of variables or attributes that a file reads anywhere but in
+    ``module=``."""
     facts = file.facts
     expressions = [call.function for call in facts.calls]
     for call in facts.calls:
@@ -105,7 +109,9 @@ def _reads(file: ProjectFile, name: str) -> bool:
     expressions += [binding.value for binding in facts.bindings]
     expressions += [returned.value for returned in facts.returns]
     expressions += [block.test for block in facts.blocks if block.test is not None]
-    return any(imported.name == name for imported in facts.imports) or any(
-        last_name(part) == name or (isinstance(part, fact.Opaque) and name in part.names)
-        for part in parts_beside_calls(expressions)
-    )
+    yield from (imported.name for imported in facts.imports if imported.name in names)
+    for part in parts_beside_calls(expressions):
+        if isinstance(part, fact.Opaque):
+            yield from names.intersection(part.names)
+        elif (name := last_name(part)) in names:
+            yield name
