@@ -494,10 +494,10 @@ class TestTrees:
         for name in ("a.py", "b.py", "pkg/c.py"):
             (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).touch()
-        (tree,), _ = find_trees([str(tmp_path / "a.py")], SettingsLookup())
+        (tree,), *_ = find_trees([str(tmp_path / "a.py")], SettingsLookup())
         assert tree.asked == [str(tmp_path / "a.py")]
         assert tree.others == [str(tmp_path / "b.py"), str(tmp_path / "pkg" / "c.py")]
-        (tree,), _ = find_trees([str(tmp_path / "a.py")], SettingsLookup(), whole_projects=False)
+        (tree,), *_ = find_trees([str(tmp_path / "a.py")], SettingsLookup(), whole_projects=False)
         assert tree.others == []
 
     def test_directory_is_its_own_project(self, tmp_path: Path) -> None:
@@ -505,13 +505,13 @@ class TestTrees:
         (tmp_path / "pkg").mkdir()
         (tmp_path / "a.py").touch()
         (tmp_path / "pkg" / "b.py").touch()
-        (tree,), _ = find_trees([str(tmp_path / "pkg")], SettingsLookup())
+        (tree,), *_ = find_trees([str(tmp_path / "pkg")], SettingsLookup())
         assert (tree.asked, tree.others) == ([str(tmp_path / "pkg" / "b.py")], [])
 
     def test_lone_file_does_not_bring_the_directory_it_happens_to_lie_in(self, tmp_path: Path) -> None:
         (tmp_path / "a.py").touch()
         (tmp_path / "b.py").touch()
-        (tree,), _ = find_trees([str(tmp_path / "a.py")], SettingsLookup())
+        (tree,), *_ = find_trees([str(tmp_path / "a.py")], SettingsLookup())
         assert (tree.asked, tree.others) == ([str(tmp_path / "a.py")], [])
 
     def test_projects_below_do_not_belong_to_the_one_above(self, tmp_path: Path) -> None:
@@ -520,9 +520,9 @@ class TestTrees:
         (tmp_path / "below").mkdir()
         (tmp_path / "below" / "warp-lint.toml").touch()
         (tmp_path / "below" / "b.py").touch()
-        (tree,), _ = find_trees([str(tmp_path / "a.py")], SettingsLookup())
+        (tree,), *_ = find_trees([str(tmp_path / "a.py")], SettingsLookup())
         assert tree.others == []
-        trees, _ = find_trees([str(tmp_path)], SettingsLookup())
+        trees, *_ = find_trees([str(tmp_path)], SettingsLookup())
         assert [tree.asked for tree in trees] == [
             [str(tmp_path / "a.py")],
             [str(tmp_path / "below" / "b.py")],
@@ -534,7 +534,7 @@ class TestTrees:
             (tmp_path / name).mkdir()
             (tmp_path / name / "a.py").touch()
         paths = [str(tmp_path / name) for name in ("two", "one", "one/a.py")]
-        (tree,), _ = find_trees(paths, SettingsLookup())
+        (tree,), *_ = find_trees(paths, SettingsLookup())
         assert tree.asked == [str(tmp_path / "one" / "a.py"), str(tmp_path / "two" / "a.py")]
 
 

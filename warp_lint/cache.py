@@ -92,6 +92,11 @@ class Caches:
             return Cache(self._directory, f"{_digest(root.encode()).hex()}-")
         return Cache(Path(root, CACHE_FOLDER)) if is_project(tree.settings) else None
 
+    def directory_of(self, tree: Tree) -> str:
+        """Where what is known of a tree is kept; empty where nothing is."""
+        cache = self.of(tree)
+        return str(cache.directory) if cache is not None else ""
+
     def result(self, trees: Trees) -> Result | None:
         """What is known of trees in which nothing has changed; None when something has to be linted."""
         if trees.errors:
@@ -116,7 +121,7 @@ class Cache:
     """The cache of one project, in a directory; ``prefix`` begins the names of its files."""
 
     def __init__(self, directory: Path, prefix: str = "") -> None:
-        self._directory = directory
+        self.directory = directory
         self._prefix = prefix
 
     def findings(self, tree: Tree) -> tuple[Finding, ...] | None:
@@ -150,16 +155,16 @@ class Cache:
 
     @property
     def _files(self) -> _Store[dict[str, KnownFile]]:
-        return _Store(self._directory, f"{self._prefix}facts", dict[str, KnownFile])
+        return _Store(self.directory, f"{self._prefix}facts", dict[str, KnownFile])
 
     def _answers(self, tree: Tree) -> _Store[_Answer]:
         asked = (tree.settings, tree.asked, sorted(tree.named), tree.others, sorted(_package_marks(tree)))
         question = _digest(repr(asked).encode()).hex()
-        return _Store(self._directory, f"{self._prefix}findings-{question}", _Answer)
+        return _Store(self.directory, f"{self._prefix}findings-{question}", _Answer)
 
     def _forget_old_answers(self) -> None:
         with suppress(OSError):
-            answers = sorted(self._directory.glob(f"{self._prefix}findings-*"), key=os.path.getmtime)
+            answers = sorted(self.directory.glob(f"{self._prefix}findings-*"), key=os.path.getmtime)
             for answer in answers[:-_MOST_QUESTIONS]:
                 answer.unlink()
 
@@ -264,10 +269,10 @@ def _digest(data: bytes | memoryview) -> bytes:
 @cache
 def _salt() -> bytes:
     """Stands for the linter itself, LibCST and Python: what others have stored may not hold for these."""
-    return _digest(repr((__version__, sys.version, *_sources(), _libcst_version())).encode())
+    return _digest(repr((__version__, sys.version, *sources(), _libcst_version())).encode())
 
 
-def _sources() -> Iterator[tuple[str, int, int]]:
+def sources() -> Iterator[tuple[str, int, int]]:
     """The files of the linter: while it is worked on, its version says little."""
     pending = [os.path.dirname(__file__)]  # noqa: PTH120
     while pending:
@@ -281,11 +286,15 @@ def _sources() -> Iterator[tuple[str, int, int]]:
                     yield entry.path, status.st_mtime_ns, status.st_size
 
 
-def _libcst_version() -> bytes:
+def libcst_version_file() -> Path | None:
+    """The file that says which LibCST is installed."""
     spec = find_spec("libcst")
-    if spec is None or spec.origin is None:
-        return b""
+    return Path(spec.origin).with_name("_version.py") if spec is not None and spec.origin else None
+
+
+def _libcst_version() -> bytes:
+    file = libcst_version_file()
     try:
-        return Path(spec.origin).with_name("_version.py").read_bytes()
+        return file.read_bytes() if file is not None else b""
     except OSError:
-        return spec.origin.encode()
+        return str(file).encode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 import time
@@ -14,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from warp_lint import __version__
+from warp_lint import __version__, repetition
 from warp_lint.cache import Caches
 from warp_lint.reports import FORMATS
 from warp_lint.settings import Settings, SettingsError
 from warp_lint.trees import SettingsLookup, Trees, find_trees
+from warp_lint.witnesses import paths_with_a_say
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -37,19 +37,13 @@ _ADD_SUPPRESSIONS = "--add-suppressions"
 _SECONDS_BEFORE_PROGRESS = 1.0
 
 
-def main() -> None:
-    """The console script."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # paths and sources hold what they hold
-    sys.exit(run(sys.argv[1:]))
-
-
 def run(arguments: Sequence[str]) -> int:
     """Do what a command line asks for; returns the exit status."""
     colour = False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
     try:
-        status = commands.main(list(arguments), "warp-lint", standalone_mode=False, color=colour)
+        status = commands.main(
+            list(arguments), "warp-lint", standalone_mode=False, color=colour, obj=list(arguments)
+        )
     except click.ClickException as error:
         error.show()
         return FAILURE
@@ -161,6 +155,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     Exit status: 0 nothing found, 1 findings, 2 something could not be read or done. After fixes, what is left
     counts; with --fix-only nothing does, with --diff what would be fixed.
     """
+    started = time.time_ns()
     lookup = _settings_lookup(options)
     texts: dict[str, bytes] = {}
     if _STANDARD_INPUT in paths:
@@ -173,7 +168,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         shown = _settings_listed if options["show_settings"] else _files_listed
         _print(shown(paths, lookup), None)
         return CLEAN
-    return _check(paths, lookup, texts, options)
+    return _check(paths, lookup, texts, options, started)
 
 
 def _check_combination(options: Mapping[str, Any], texts: Mapping[str, bytes]) -> None:
@@ -191,19 +186,36 @@ def _check_combination(options: Mapping[str, Any], texts: Mapping[str, bytes]) -
 
 
 def _check(
-    paths: Sequence[str], lookup: SettingsLookup, texts: Mapping[str, bytes], options: Mapping[str, Any]
+    paths: Sequence[str],
+    lookup: SettingsLookup,
+    texts: Mapping[str, bytes],
+    options: Mapping[str, Any],
+    started: int,
 ) -> int:
+    """Lint, and do with what is found as the options ask; ``started`` is when the run began, in nanoseconds
+    of the clock."""
     from warp_lint.reports.wording import counted
 
-    started = time.monotonic()
     baseline = _baseline(options)
     trees = find_trees(paths, lookup, in_memory=texts)
-    progress = _ProgressBar() if sys.stderr.isatty() and not options["quiet"] else None
-    try:
-        result, changes = _lint(trees, texts, options, baseline, progress)
-    finally:
-        if progress:
-            progress.close()
+    caches = None if options["no_cache"] else Caches(options["cache_dir"])
+    known = None
+    if caches is not None and not (_fixes(options) or texts or options["verbose"]):
+        watched = repetition.states(*paths_with_a_say(trees)) if _is_repeatable(options) else {}
+        known = caches.result(trees)
+        if known is not None and watched and known.files:
+            return _report_and_keep(known, options, caches.directory_of(trees.trees[0]), watched, started)
+    if known is not None:
+        findings = baseline.unknown(known.findings, known.sources) if baseline else known.findings
+        result = replace(known, findings=findings, unsafe_fixes=options["unsafe_fixes"])
+        changes: list[Change] = []
+    else:
+        progress = _ProgressBar() if sys.stderr.isatty() and not options["quiet"] else None
+        try:
+            result, changes = _lint(trees, texts, options, baseline, caches, progress)
+        finally:
+            if progress:
+                progress.close()
     for problem in result.problems:
         _complain(problem.message)
         if options["verbose"] and problem.details:
@@ -213,7 +225,7 @@ def _check(
     if options["verbose"]:
         for note in result.notes:
             click.echo(note, err=True)
-        seconds = time.monotonic() - started
+        seconds = (time.time_ns() - started) / 1e9
         amount = f"{counted(len(result.files), 'file')}, {counted(len(result.findings), 'finding')}"
         click.echo(f"{amount}, {seconds:.2f} s", err=True)
     if options["write_baseline"]:
@@ -228,6 +240,26 @@ def _check(
         _print([fixed.get(path, text) for path, text in texts.items()], None)
     _tell(result, options, err=takes_output)
     return _status(result, options)
+
+
+def _is_repeatable(options: Mapping[str, Any]) -> bool:
+    """Whether the same command over the same files does nothing but print the same."""
+    does_more = ("baseline", "write_baseline", "output_file", "show_fixes")
+    return not (any(options[name] for name in does_more) or _suppresses(options))
+
+
+def _report_and_keep(
+    known: Result, options: Mapping[str, Any], folder: str, watched: dict[str, str], started: int
+) -> int:
+    """Print what is known, and keep what is printed for when the same is asked again."""
+    result = replace(known, unsafe_fixes=options["unsafe_fixes"])
+    lines = list(_report(result, options))
+    _print(lines, None)
+    status = _status(result, options)
+    if not os.environ.get("FORCE_COLOR"):
+        output = "".join(f"{click.unstyle(line)}\n" for line in lines)
+        repetition.keep(folder, click.get_current_context().obj, status, output, watched, started)
+    return status
 
 
 def _write_baseline(result: Result, file: str) -> int:
@@ -292,19 +324,13 @@ def _lint(
     texts: Mapping[str, bytes],
     options: Mapping[str, Any],
     baseline: Baseline | None,
+    caches: Caches | None,
     progress: _ProgressBar | None,
 ) -> tuple[Result, list[Change]]:
     """Lint, and fix as the options ask: what is left, and the changes that were made or would be."""
-    from warp_lint.reports.wording import shown_path, shown_place
-
-    caches = None if options["no_cache"] else Caches(options["cache_dir"])
-    if caches is not None and not (_fixes(options) or texts or options["verbose"]):
-        known = caches.result(trees)
-        if known is not None:
-            findings = baseline.unknown(known.findings, known.sources) if baseline else known.findings
-            return replace(known, findings=findings, unsafe_fixes=options["unsafe_fixes"]), []
     # Imported here: what is known already needs neither rules nor LibCST.
     from warp_lint.extraction import available_processors
+    from warp_lint.reports.wording import shown_path, shown_place
     from warp_lint.run import fix_trees, lint_trees, write_fixes
 
     jobs = options["jobs"] or available_processors()
@@ -431,7 +457,7 @@ def _plain(line: str) -> bytes:
 
 
 def _files_listed(paths: Sequence[str], lookup: SettingsLookup) -> Iterable[str]:
-    trees, errors = find_trees(paths, lookup, whole_projects=False)
+    trees, errors, _ = find_trees(paths, lookup, whole_projects=False)
     for error in errors:
         _complain(f"{error.path}: {error.message}")
     return sorted(file for tree in trees for file in tree.asked)

@@ -32,6 +32,8 @@ class FoundFiles(NamedTuple):
 
     files: list[str]
     errors: list[FileError]
+    searched: Sequence[str] = ()
+    """The directories that were gone through, and what has the name of a Python file there and is none."""
 
 
 def find_files(paths: Iterable[str], settings: Settings) -> FoundFiles:
@@ -44,13 +46,14 @@ def find_files(paths: Iterable[str], settings: Settings) -> FoundFiles:
     search = _Search(settings)
     for path in paths:
         search.take(os.path.abspath(path))  # noqa: PTH100 - resolves `..`
-    return FoundFiles(sorted(search.files), sorted(search.errors))
+    return FoundFiles(sorted(search.files), sorted(search.errors), sorted(search.searched))
 
 
 class _Search:
     def __init__(self, settings: Settings) -> None:
         self.files: set[str] = set()
         self.errors: set[FileError] = set()
+        self.searched: set[str] = set()
         self._settings = settings
         self._exclude = PathMatcher((*settings.exclude, *settings.extend_exclude))
 
@@ -83,6 +86,7 @@ class _Search:
             except OSError as error:
                 self._add_error(directory, f"cannot search the directory: {error.strerror or error}")
                 continue
+            self.searched.add(directory)
             ignores = self._ignores_in(directory, {entry.name for entry in entries}, ignores)
             for entry in entries:
                 name, path, is_directory = entry.name, entry.path, entry.is_dir(follow_symlinks=False)
@@ -94,6 +98,8 @@ class _Search:
                     pending.append((path, ignores))
                 elif entry.is_file(follow_symlinks=False) or os.path.isfile(path):  # noqa: PTH113
                     self._add_file(path)
+                else:
+                    self.searched.add(path)
 
     def _ignores_above(self, top: str) -> _Ignores:
         """What the directories above ``top`` say, from the top of the git repository it is in downwards;

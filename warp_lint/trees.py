@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,6 +35,8 @@ class Tree(NamedTuple):
 class Trees(NamedTuple):
     trees: list[Tree]
     errors: list[FileError]
+    searched: frozenset[str] = frozenset()
+    """The directories that were gone through for their files."""
 
 
 class SettingsLookup:
@@ -85,11 +87,13 @@ def find_trees(
     asked: dict[Settings, set[str]] = defaultdict(set)
     named: dict[Settings, set[str]] = defaultdict(set)
     errors: list[FileError] = []
+    searched: set[str] = set()
     for path in (os.path.abspath(path) for path in paths):  # noqa: PTH100 - resolves `..`
         settings = lookup.nearest(path)
         asked.setdefault(settings, set())  # its selectors are checked even when no file is found
         found = FoundFiles([path], []) if path in in_memory else find_files([path], settings)
         errors += found.errors
+        searched |= {*found.searched, path}
         for file in found.files:
             asked[lookup.between(path, file) or settings].add(file)
             if file == path:
@@ -97,15 +101,13 @@ def find_trees(
     trees = []
     for settings, files in asked.items():
         brings_project = whole_projects and settings in named and is_project(settings)
-        others = set(_files_of(settings, lookup)) - files if brings_project else ()
+        others: set[str] = set()
+        if brings_project:
+            project = find_files([settings.root], settings)
+            searched.update(project.searched)
+            others = {file for file in project.files if lookup.between(settings.root, file) is None} - files
         trees.append(Tree(settings, sorted(files), frozenset(named[settings]), sorted(others)))
-    return Trees(trees, errors)
-
-
-def _files_of(settings: Settings, lookup: SettingsLookup) -> Iterator[str]:
-    for file in find_files([settings.root], settings).files:
-        if lookup.between(settings.root, file) is None:
-            yield file
+    return Trees(trees, errors, frozenset(searched))
 
 
 def is_project(settings: Settings) -> bool:
