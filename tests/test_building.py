@@ -27,6 +27,9 @@ import warp as wp
 def step(x: wp.array(dtype=float), *, n: wp.int32 = 1):
     "docstring"
     i, j = wp.tid(); x[i] += wp.static(N)(-1.5, 1e999, 0xFFFFFFFFFFFFFFFFFFFF, 'a' 'b')
+@wp.kernel
+def count(x: wp.array(dtype=float), y: wp.array(dtype=int)):
+    for k in range(x.shape[0]): y[k] = wp.int32(x.shape[1])
 for kernel, block in ((step, 64), (other, 0x80)):
     wp.launch(kernel, dim=n, inputs=[*a, -1], block_dim=block, **{"device": d})
 with wp.Tape() as tape, wp.ScopedCapture(): tape.backward()

@@ -351,6 +351,8 @@ class _Builder:
 
     def _attribute(self, node: ast.Attribute) -> cst.Attribute:
         name = self._unplaced_name(node.attr)
+        if node.attr == "shape":
+            self._events += 1  # of all attributes only this one is visited: see `_SummaryVisitor`
         value = node.value
         if value.__class__ is not ast.Name:
             return _make_attribute(_EXPRESSIONS[value.__class__](self, value), name)

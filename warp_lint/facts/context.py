@@ -7,7 +7,7 @@ from collections.abc import Callable, Container
 import libcst as cst
 
 from warp_lint.facts.records import BlockFact, BlockKind, FileFacts, ScopeFact, ScopeKind, Span
-from warp_lint.facts.values import Expression
+from warp_lint.facts.values import Attribute, Expression
 
 Suite = cst.IndentedBlock | cst.SimpleStatementSuite
 
@@ -31,6 +31,11 @@ class Context:
         # LibCST nodes hash slowly: what is known of a node is found by its id.
         self.call_indices: dict[int, int] = {}
         self.scope_indices: dict[int, int] = {}
+        self.names: dict[str, Expression] = {}
+        self.attributes: dict[tuple[int, str], Attribute] = {}
+        """The facts for names, and for their attributes by the ids of these facts: one for each that is read
+        anywhere, since there are hundreds of them in a file, over and over."""
+        self.attribute_names: set[str] = set()
         self._statement_span = Span(0, 0)
         self._statement: tuple[cst.CSTNode, cst.CSTNode | None] | None = None
         self.device_suites: set[int] = set()

@@ -98,14 +98,24 @@ def dotted_name(node: cst.CSTNode) -> str:
     return ".".join(reversed(parts))
 
 
-def _name(node: cst.Name, _context: Context) -> Expression:
-    return _NAMED_CONSTANTS.get(node.value) or Name(node.value)
+def _name(node: cst.Name, context: Context) -> Expression:
+    name = node.value
+    made = context.names.get(name)
+    if made is None:
+        made = context.names[name] = _NAMED_CONSTANTS.get(name) or Name(name)
+    return made
 
 
 def _attribute(node: cst.Attribute, context: Context) -> Expression:
     name = node.attr.value
-    context.facts.attributes.add(name)
-    return Attribute(expression(node.value, context), name)
+    base = expression(node.value, context)
+    made = context.attributes.get((id(base), name))
+    if made is None:
+        context.attribute_names.add(name)
+        made = Attribute(base, name)
+        if isinstance(base, Name | Attribute):
+            context.attributes[id(base), name] = made
+    return made
 
 
 def _integer(node: cst.Integer, _context: Context) -> Expression:

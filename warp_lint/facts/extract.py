@@ -26,7 +26,9 @@ def extract(source: Source) -> FileFacts:
 def facts_of(source: Source, module: libcst.Module, span: SpanOf, quiet: set[int]) -> FileFacts:
     """What the visitors find in a tree, however it was made."""
     facts = FileFacts(path=source.path, line_starts=list(source.line_starts), length=len(source.text))
-    walk(module, all_visitors(Context(facts, span, quiet)), quiet)
+    context = Context(facts, span, quiet)
+    walk(module, all_visitors(context), quiet)
+    facts.attributes = tuple(sorted(context.attribute_names))
     return facts
 
 

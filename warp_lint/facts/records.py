@@ -264,8 +264,8 @@ class FileFacts(msgspec.Struct):
     calls: list[CallFact] = []
     returns: list[ReturnFact] = []
     device_code: list[DeviceCode] = []
-    attributes: set[str] = set()
-    """The names of all attributes in the expressions of host code."""
+    attributes: tuple[str, ...] = ()
+    """The names of all attributes in expressions, each once, sorted."""
 
     def position(self, offset: int) -> Position:
         """The line and column of a code-point offset."""

@@ -64,7 +64,7 @@ class TypeReader:
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
-        self._running: set[tuple[int, int, int]] = set()
+        self._running: set[tuple[int, Place]] = set()
 
     # Types that are named
 
@@ -270,7 +270,7 @@ class TypeReader:
     def origins(self, source: Source) -> list[Source]:
         """The expressions that give a name or attribute its value, all of them; the expression itself where
         it is neither, or where only its evaluation tells more."""
-        key = (source.place.file, id(source.expression), source.place.order)
+        key = (id(source.expression), source.place)
         if key in self._running:
             return [_untold(source)]
         self._running.add(key)

@@ -143,7 +143,7 @@ class Evaluator:
         self.modules = modules
         self.creations: dict[Kernel, KernelCreation] = {}
         self._kernel_decorators = frozenset(kernel_decorators)
-        self._memory: dict[tuple[int, int, int], Values] = {}
+        self._memory: dict[object, Values] = {}
         self._definitions: dict[tuple[int, int], Values] = {}
         self._callees: dict[tuple[int, int], Values] = {}
         self._called: dict[tuple[Function, Arguments], Values] = {}
@@ -208,11 +208,12 @@ class Evaluator:
         if isinstance(expression, fact.Constant):
             return (constant(expression.value),)
         if environment:
-            return self._guarded((id(expression), place, id(environment)), expression, place, environment)
+            key: object = (id(expression), place, id(environment))
+            return self._guarded(key, expression, place, environment)
         known = self._known(expression, place)
         if known is not None:
             return known
-        key = (place.file, id(expression), place.order)
+        key = (id(expression), place)
         found = self._memory.get(key)
         if found is None:
             cuts = self._cuts

@@ -101,7 +101,7 @@ def _imports(file: ProjectFile) -> Iterator[_Use]:
 
 def _reads(file: ProjectFile, project: Project) -> Iterator[_Use]:
     """``wp.context.…`` and ``warp._src.…`` wherever an expression is kept."""
-    if "_src" not in file.facts.attributes and _GONE.keys().isdisjoint(file.facts.attributes):
+    if {"_src", *_GONE}.isdisjoint(file.facts.attributes):
         return
     for kept in expressions_of(file):
         for part in attributes_in(kept.expressions):
