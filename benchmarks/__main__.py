@@ -2,7 +2,8 @@
 
 ``python -m benchmarks`` lints the Warp corpora. ``--corpus NAME`` (several times) chooses others of those in
 ``tests/wild/corpora.py``, ``--monorepo`` puts them among 10,000 files that do not concern Warp, ``--growth``
-lints made-up programs of growing size, ``--skip NAME`` leaves a tool out.
+lints made-up programs of growing size, ``--skip NAME`` leaves a tool out, ``--tools DIRECTORY`` says where
+others are: flake8 loads every plugin that is installed beside it, ours and TorchFix's too.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ def main() -> None:
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--skip", action="append", default=[], metavar="NAME")
+    parser.add_argument("--tools", action="append", default=[], metavar="DIRECTORY")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         if options.growth:
@@ -47,7 +49,7 @@ def main() -> None:
         # an ordinary file of about a thousand lines is the one that somebody edits
         changed = min(files, key=lambda file: abs(lines[file] - 1000)).relative_to(tree)
         print(f"{len(files)} files, {sum(lines.values())} lines; changed is {changed}\n")
-        chosen = [tool for tool in tools(str(changed)) if tool.name not in options.skip]
+        chosen = [tool for tool in tools(str(changed), options.tools) if tool.name not in options.skip]
         print(*_table(_compared(chosen, tree, options.rounds)), sep="\n")
 
 
