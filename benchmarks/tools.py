@@ -51,7 +51,6 @@ def tools(changed: str, directories: Sequence[str] = ()) -> list[Tool]:
         Tool("warp-lint, warm, first time", warm),
         Tool("warp-lint, warm", warm, settle),
         Tool("warp-lint, one file changed", warm, change),
-        Tool("warp-lint, that file alone", (*_OURS, "--isolated", "--no-cache", changed)),
         Tool("import libcst", (sys.executable, "-c", "import libcst")),
         Tool("libcst.parse_module alone", (sys.executable, "-m", "benchmarks.parse_with_libcst", ".")),
     ]

@@ -12,12 +12,13 @@ import pytest
 
 from warp_lint import cache as cache_module
 from warp_lint import cli, extraction
-from warp_lint.cache import CACHE_FOLDER, Caches
+from warp_lint.cache import Caches
 from warp_lint.facts.encoding import decoded, encoded
 from warp_lint.facts.extract import extract
 from warp_lint.facts.parsing import ParseFailure
 from warp_lint.facts.records import FileFacts
 from warp_lint.findings import Finding
+from warp_lint.repetition import CACHE_FOLDER
 from warp_lint.run import lint, lint_trees
 from warp_lint.source import Source, SourceError
 from warp_lint.trees import SettingsLookup, find_trees

@@ -30,10 +30,10 @@ import msgspec
 
 from warp_lint import __version__
 from warp_lint.findings import Finding
+from warp_lint.repetition import CACHE_FOLDER
 from warp_lint.result import Result, SourcesOnDisk, paths_of
 from warp_lint.trees import Tree, Trees, is_project
 
-CACHE_FOLDER = ".warp_lint_cache"
 _MOST_QUESTIONS = 32
 """Questions whose findings are kept for one project; the oldest go first."""
 _YOUNG = 2_000_000_000

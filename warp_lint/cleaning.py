@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from warp_lint.cache import CACHE_FOLDER
+from warp_lint.repetition import CACHE_FOLDER
 from warp_lint.settings import Settings
 
 _NOT_SEARCHED = frozenset({".git", ".hg", "node_modules"})

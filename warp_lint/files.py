@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from warp_lint.repetition import CACHE_FOLDER
 from warp_lint.settings import PathMatcher, Settings
 
 SUFFIXES = (".py", ".pyi", ".ipynb")
@@ -91,6 +92,8 @@ class _Search:
             for entry in entries:
                 name, path, is_directory = entry.name, entry.path, entry.is_dir(follow_symlinks=False)
                 if not is_directory and not name.endswith(SUFFIXES):
+                    continue
+                if name == CACHE_FOLDER:  # ours, whatever is excluded
                     continue
                 if self._exclude.matches(path, name) or _is_ignored(path, name, is_directory, ignores):
                     continue

@@ -15,8 +15,8 @@ import binascii
 import os
 import sys
 
-_FOLDER = ".warp_lint_cache"
-"""Where it is kept, unless the command says otherwise."""
+CACHE_FOLDER = ".warp_lint_cache"
+"""The folder of a project's cache, where it is kept unless the command says otherwise."""
 _PREFIX = "again-"
 _MOST = 32
 """Commands of which something is kept in one folder; the oldest go first."""
@@ -125,7 +125,7 @@ def _folders(arguments: list[str]) -> list[str]:
         while directory not in found:
             found[directory] = None
             directory = os.path.dirname(directory)
-    return [os.path.join(directory, _FOLDER) for directory in found]
+    return [os.path.join(directory, CACHE_FOLDER) for directory in found]
 
 
 def _read(path: str) -> tuple[str, int, list[tuple[str, str]], str] | None:
