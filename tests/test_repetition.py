@@ -12,25 +12,12 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.test_cache import KERNEL_IN_FUNCTION
 from warp_lint import cli, repetition, witnesses
 from warp_lint.repetition import CACHE_FOLDER
 
 IMPORTED = {"__future__", "binascii", "warp_lint", "warp_lint.__main__", "warp_lint.repetition"}
 """All that a repetition needs beside what Python starts with."""
-KERNEL_IN_FUNCTION = """import warp as wp
-
-
-def make(scale: float):
-    @wp.kernel
-    def scaled(a: wp.array(dtype=float)):
-        a[0] = scale
-
-    return scaled
-
-
-def run(a):
-    wp.launch(make(2.0), dim=1, inputs=[a])
-"""
 
 
 class Ran(NamedTuple):

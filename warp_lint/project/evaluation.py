@@ -143,7 +143,8 @@ class Evaluator:
         self.modules = modules
         self.creations: dict[Kernel, KernelCreation] = {}
         self._kernel_decorators = frozenset(kernel_decorators)
-        self._memory: dict[object, Values] = {}
+        self._memory: dict[tuple[int, int, int, int], Values] = {}
+        """By the identity of an expression, which is of one file, and the place in it."""
         self._definitions: dict[tuple[int, int], Values] = {}
         self._callees: dict[tuple[int, int], Values] = {}
         self._called: dict[tuple[Function, Arguments], Values] = {}
@@ -208,12 +209,11 @@ class Evaluator:
         if isinstance(expression, fact.Constant):
             return (constant(expression.value),)
         if environment:
-            key: object = (id(expression), place, id(environment))
-            return self._guarded(key, expression, place, environment)
+            return self._guarded((id(expression), place, id(environment)), expression, place, environment)
         known = self._known(expression, place)
         if known is not None:
             return known
-        key = (id(expression), place)
+        key = (id(expression), place.scope, place.block, place.order)
         found = self._memory.get(key)
         if found is None:
             cuts = self._cuts
