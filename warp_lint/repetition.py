@@ -40,7 +40,7 @@ def answer(arguments: list[str]) -> int | None:
         if kept is None:
             continue
         stored_key, status, watched, output = kept
-        if stored_key == repr(key) and all(_state(path, state[:1]) == state for path, state in watched):
+        if stored_key == repr(key) and _are_unchanged(watched):
             _print(output)
             return status
     return None
@@ -79,6 +79,21 @@ def states(paths: set[str], present: set[str]) -> dict[str, str]:
     """How paths are now; of those ``present`` only whether they are there."""
     found = {path: _state(path, "") for path in sorted(paths)}
     return found | {path: _state(path, _PRESENT) for path in sorted(present)}
+
+
+def _are_unchanged(watched: list[str]) -> bool:
+    """Whether all paths are as the lines say: most of what a repetition does, so it is done plainly."""
+    stat = os.stat
+    for line in watched:
+        state, _, path = line.partition(" ")
+        try:
+            status = stat(path)
+            now = f"{status.st_mtime_ns}:{status.st_size}"
+        except (OSError, ValueError):
+            now = _ABSENT
+        if now != state and (state != _PRESENT or now == _ABSENT):
+            return False
+    return True
 
 
 def _state(path: str, kind: str) -> str:
@@ -128,17 +143,16 @@ def _folders(arguments: list[str]) -> list[str]:
     return [os.path.join(directory, CACHE_FOLDER) for directory in found]
 
 
-def _read(path: str) -> tuple[str, int, list[tuple[str, str]], str] | None:
-    """The key, the exit status, the states by their paths, and the output; None when there is nothing that
-    was written as a whole."""
+def _read(path: str) -> tuple[str, int, list[str], str] | None:
+    """The key, the exit status, states and paths line by line, and the output; None when there is nothing
+    that was written as a whole."""
     try:
         with open(path, "rb") as file:
             head, _, body = file.read().partition(b"\n")
         if head != f"{_FORMAT} {binascii.crc32(body):08x}".encode():
             return None
         key, status, count, rest = body.decode("utf-8", "surrogatepass").split("\n", 3)
-        *lines, output = rest.split("\n", int(count))
-        watched = [(path, state) for state, _, path in (line.partition(" ") for line in lines)]
+        *watched, output = rest.split("\n", int(count))
     except (OSError, ValueError):
         return None
     return key, int(status), watched, output
