@@ -21,9 +21,43 @@ def test_nothing_matters_where_nothing_names_warp() -> None:
     assert matter({"a.py": "import b", "b.py": "x = 1"}) == set()
 
 
-@pytest.mark.parametrize("text", ["import warp as wp", "from warp import kernel", "@wp.kernel", "# warp"])
-def test_naming_warp_is_enough(text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import warp as wp",
+        "from warp import kernel",
+        "from warp \\\n  import kernel",
+        "import \\\n  warp",
+        "import os, warp",
+        "import warp.config as c",
+        "from warp.context import Module",
+        "if True:\n    import warp",
+        'warp = importlib.import_module("warp")',
+        "config = __import__('warp.config')",
+        'exec("import warp as w")',
+        "from elsewhere import kernel, wp",
+        "from elsewhere import warp",
+        "from elsewhere import (  # ours\n    warp as w,\n)",
+        "import elsewhere.sim as wp",
+        "from elsewhere import *\n@wp.kernel\ndef f(): ...",
+    ],
+)
+def test_importing_warp_is_enough(text: str) -> None:
     assert matter({"a.py": text, "b.py": "x = 1"}) == {"a.py"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# warp",
+        "x = warp(image)",
+        "wp, ws = passband()",
+        "def warped(a): return a.warp",
+        "from a import b\nwp = b",
+    ],
+)
+def test_the_word_is_not(text: str) -> None:
+    assert matter({"a.py": text, "c.py": "import a"}) == set()
 
 
 @pytest.mark.parametrize(
@@ -47,6 +81,32 @@ def test_importing_from_a_file_that_names_warp_is_enough(text: str) -> None:
 @pytest.mark.parametrize("text", ["from . import sim", "from .sim import step", "from ..pkg.sim import step"])
 def test_relative_imports(text: str) -> None:
     assert matter({"pkg/sim.py": "import warp", "pkg/app.py": text}) == {"pkg/sim.py", "pkg/app.py"}
+
+
+@pytest.mark.parametrize("text", ["import types", "from types import FunctionType", "import kernels.types"])
+def test_inside_of_a_package_no_absolute_import_starts(text: str) -> None:
+    files = {
+        "sim/__init__.py": "",
+        "sim/types.py": "import warp",
+        "app.py": text,
+        "sim/kernels/types.py": "import warp",
+    }
+    assert matter(files) == {"sim/types.py", "sim/kernels/types.py"}
+
+
+@pytest.mark.parametrize("text", ["import types", "from types import step", "from sim.types import step"])
+def test_beside_and_below_they_do(text: str) -> None:
+    """A file of a package may be run as a program; and what holds the package may be on the path."""
+    files = {
+        "sim/__init__.py": "",
+        "sim/types.py": "import warp",
+        "sim/app.py": text,
+        "other.py": "import types",
+    }
+    assert matter(files) == {
+        "sim/types.py",
+        "sim/app.py",
+    }
 
 
 def test_relative_import_stays_in_its_package() -> None:
