@@ -19,6 +19,7 @@ _MONOREPO = (
     "sqlalchemy==2.0.44",
     "matplotlib==3.10.7",
     "pandas==2.3.3",
+    "transformers==4.57.1",
 )
 _KERNEL = '''
 @wp.kernel
