@@ -20,6 +20,8 @@ _MONOREPO = (
     "matplotlib==3.10.7",
     "pandas==2.3.3",
     "transformers==4.57.1",
+    "kubernetes==34.1.0",
+    "ansible-core==2.18.6",
 )
 _KERNEL = '''
 @wp.kernel
