@@ -62,7 +62,7 @@ def lay_out_monorepo(into: Path) -> Path:
     subprocess.run([*command, f"--dest={wheels}", *_MONOREPO], check=True)
     for requirement in _MONOREPO:
         name, _, version = requirement.partition("==")
-        wheel = next(wheels.glob(f"{name}-{version}-*.whl"))
+        wheel = next(wheels.glob(f"{name.replace('-', '_')}-{version}-*.whl"))
         with ZipFile(wheel) as archive:
             archive.extractall(into / name, [entry for entry in archive.namelist() if entry.endswith(".py")])
     return into
