@@ -14,7 +14,6 @@ from warp_lint.facts.records import Span
 from warp_lint.findings import Applicability, Edit, Fix
 from warp_lint.project import Project
 from warp_lint.project.evaluation import Place
-from warp_lint.project.files import last_name
 from warp_lint.project.kernels import KernelDefinition
 from warp_lint.project.options import OptionWrite
 from warp_lint.project.tiles import links_backward_tiles
@@ -66,7 +65,7 @@ def isolate(kernel: KernelDefinition, project: Project) -> Fix | None:
 def _depends_on_module(kernel: KernelDefinition, project: Project) -> bool:
     """Whether the kernel's file asks for modules by name, or sets configuration that modules copy when they
     are made: another module may then be another answer, or have other options."""
-    if any(last_name(call.function) in _ASKING for call in kernel.file.facts.calls):
+    if not _ASKING.isdisjoint(kernel.file.called_names):
         return True
     version = project.settings.target_version
     return any(

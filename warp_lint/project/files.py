@@ -153,6 +153,11 @@ class ProjectFile:
         return found
 
     @cached_property
+    def called_names(self) -> frozenset[str]:
+        """The last names of all that is called, as written."""
+        return frozenset(last_name(call.function) for call in self.facts.calls)
+
+    @cached_property
     def calls_by_scope(self) -> dict[int, list[int]]:
         found: dict[int, list[int]] = defaultdict(list)
         for index, call in enumerate(self.facts.calls):
