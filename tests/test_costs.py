@@ -190,3 +190,16 @@ def test_no_more_is_read_than_before(work: Callable[[Path], Work]) -> None:
     (corpus,) = (corpus for corpus in CORPORA if corpus.distribution == "xlb")
     done = work(fetch(corpus))
     assert all(did <= allowed for did, allowed in zip(done, _ALLOWED, strict=True)), done
+
+
+def test_imports_that_lead_through_hundreds_of_files(tmp_path: Path) -> None:
+    """One in the other, and the last one back to the first."""
+    size = 600
+    files = {
+        f"part_{n}.py": f"import warp as wp\nimport part_{(n + 1) % size}\n{_KERNEL}\n" for n in range(size)
+    }
+    files["part_0.py"] += "wp.launch(scale, dim=1, inputs=[])\nwp.set_module_options({'fast_math': True})\n"
+    root = write(tmp_path / "project", files)
+    settings = Settings(str(root)).with_overrides({"select": ["WRP301"]})
+    found = lint_trees(find_trees([str(root)], SettingsLookup(settings)))
+    assert [Path(finding.location.path).name for finding in found.findings] == ["part_0.py"]

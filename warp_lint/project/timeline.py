@@ -68,6 +68,7 @@ class Timeline:
         self._contexts: dict[tuple[int, int], frozenset[Context]] = {}
         self._at_import: dict[int, list[Event]] = {}
         self._imported: dict[int, tuple[Event, ...]] = {}
+        self._imports_followed: set[int] = set()
         self._import_numbers: dict[Hashable, int] = {}
         self._loads: dict[int, tuple[tuple[Event, ...], dict[ModuleKey | None, list[Event]]]] = {}
         self._running: set[tuple[int, int]] = set()
@@ -142,11 +143,38 @@ class Timeline:
         """The events of importing a file, before any of its functions can run."""
         found = self._at_import.get(file.index)
         if found is None:
+            self._follow_imports(file)
             events = self.events(file.index, 0)
             found = [event for event in events if not file.is_main_guarded(event.block)]
             if (file.index, 0) not in self._running:
                 self._at_import[file.index] = found
         return found
+
+    def _follow_imports(self, start: ProjectFile) -> None:
+        """Find the events of all files that importing a file leads to, in the order in which that would come
+        to them. Imports lead through hundreds of files, one in the other: too deep for calls in calls."""
+        if (start.index, 0) in self._running or start.index in self._imports_followed:
+            return
+        pending = [(start, self._imports_of(start))]
+        self._running.add((start.index, 0))
+        while pending:
+            file, imports = pending[-1]
+            for target in imports:
+                if target not in self._imports_followed and (target, 0) not in self._running:
+                    self._running.add((target, 0))
+                    target_file = self._evaluator.files[target]
+                    pending.append((target_file, self._imports_of(target_file)))
+                    break
+            else:
+                pending.pop()
+                self._running.discard((file.index, 0))
+                self._imports_followed.add(file.index)
+                self.events(file.index, 0)
+
+    def _imports_of(self, file: ProjectFile) -> Iterator[int]:
+        for imported in file.imports_by_scope.get(0, ()):
+            if not file.is_type_checking(imported.block):
+                yield from self._project.imports.targets(imported, file)
 
     def _of_import(self, file: ProjectFile) -> tuple[Event, ...]:
         """The events of importing a file that matter to those who import it, each with its number."""
@@ -246,6 +274,8 @@ class Timeline:
             for scope, fact_ in enumerate(file.facts.scopes)
             if fact_.kind in (ScopeKind.MODULE, ScopeKind.FUNCTION)
         ]
+        for file in self._evaluator.files:
+            self._follow_imports(file)
         flows = {key: self.events(*key) for key in scopes}
         reached: set[tuple[int, int]] = set()
         for key in scopes:
