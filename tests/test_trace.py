@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from warp_lint.cli import run
+from warp_lint.run import project_of
+from warp_lint.trees import SettingsLookup
 
 KERNELS = """
 import warp as wp
@@ -90,3 +92,17 @@ def test_verbose_tells_where_events_are_left_out(program: Path, capsys: pytest.C
     )
     run(["check", "--no-cache"])
     assert "too many events" not in capsys.readouterr().err
+
+
+def test_function_that_imports_who_calls_it(tmp_path: Path) -> None:
+    """The circle is cut only for the import that comes to the function itself."""
+    (tmp_path / "pyproject.toml").write_text("[tool.warp-lint]\n")
+    (tmp_path / "kernels.py").write_text(
+        f"{KERNELS}\nfrom loading import again\n\nagain()\nwp.launch(fill, dim=1, inputs=[wp.zeros(1)])\n"
+    )
+    (tmp_path / "loading.py").write_text("def again():\n    import kernels\n")
+    project = project_of(str(tmp_path / "loading.py"), SettingsLookup())
+    project.timeline.flows()
+    (loading,) = (file for file in project.files if file.path.name == "loading.py")
+    events = project.timeline.events(loading.index, 1)
+    assert [event.description for event in events] == ['the launch of "fill"']

@@ -89,14 +89,7 @@ class Places:
         """The code points of the text that a built node takes."""
         origin = self.origins[id(node)]
         measure = _MEASURES.get(origin.__class__)
-        if measure is not None:
-            return measure(self, origin)
-        if self._wide_lines:
-            return self._node(origin)
-        # What `_node` does: this is asked more often than anything else.
-        starts = self._line_starts
-        start = starts[origin.lineno - 1] + origin.col_offset
-        return _new_tuple(Span, (start, starts[origin.end_lineno - 1] + origin.end_col_offset))
+        return measure(self, origin) if measure is not None else self._node(origin)
 
     def start(self, node: Any) -> int:
         line = node.lineno

@@ -536,6 +536,9 @@ class Timeline:
             for target in self._project.imports.targets(imported, file):
                 # What is imported is not run as the program.
                 target_file = self._evaluator.files[target]
+                if (target, 0) in self._running:  # a circle: what is left out here is there for others
+                    yield _Group(imported.block, imported.order, (), _NOT_FOLLOWED)
+                    continue
                 events = self._of_import(target_file)
                 if events:
                     location = file.facts.location(imported.span)

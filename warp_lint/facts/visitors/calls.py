@@ -35,23 +35,23 @@ class CallsVisitor(HostVisitor):
         self._contexts[id(node.decorator)] = "decorator"
 
     def leave_Call(self, original_node: cst.Call) -> None:
-        context, calls = self.context, self.context.facts.calls
-        span = context.span
-        context.call_indices[id(original_node)] = len(calls)
-        arguments = []
-        for argument in original_node.args:
-            value = argument.value
-            keyword = argument.keyword.value if argument.keyword is not None else argument.star or None
-            arguments.append(Argument(expression(value, context), keyword, span(value)))
-        calls.append(
-            CallFact(  # without keywords: it is made a thousand times in a file
-                expression(original_node.func, context),
-                tuple(arguments),
-                span(original_node),
-                context.statement_span,
-                context.scope,
-                context.block,
-                context.next_order(),
-                self._contexts.pop(id(original_node), ""),
+        context = self.context
+        context.call_indices[id(original_node)] = len(context.facts.calls)
+        context.facts.calls.append(
+            CallFact(
+                function=expression(original_node.func, context),
+                arguments=tuple(map(self._argument, original_node.args)),
+                span=context.span(original_node),
+                statement_span=context.statement_span,
+                scope=context.scope,
+                block=context.block,
+                order=context.next_order(),
+                context=self._contexts.pop(id(original_node), ""),
             )
         )
+
+    def _argument(self, node: cst.Arg) -> Argument:
+        context = self.context
+        value = node.value
+        keyword = node.keyword.value if node.keyword is not None else node.star or None
+        return Argument(expression(value, context), keyword, context.span(value))
