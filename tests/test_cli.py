@@ -33,6 +33,19 @@ else:
 COMMAND = [sys.executable, "-m", "warp_lint"]
 
 
+def assert_bears_reader_that_leaves(directory: Path, *arguments: str) -> None:
+    """That nobody is told of it when the reader of a long output has seen enough."""
+    command = subprocess.Popen(
+        [*COMMAND, *arguments], cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert command.stdout is not None
+    assert command.stderr is not None
+    command.stdout.readline()
+    command.stdout.close()
+    assert command.stderr.read() == b""
+    assert command.wait() == 1
+
+
 class PlantedCall(Rule):
     """A call of ``planted``.
 
@@ -420,15 +433,7 @@ class TestFaults:
 
     def test_reader_that_leaves_early(self, tmp_path: Path) -> None:
         (tmp_path / "app.py").write_text("# warp-lint: ignore[nothing]\n" * 5_000)
-        command = subprocess.Popen(
-            [*COMMAND, "app.py"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-        assert command.stdout is not None
-        assert command.stderr is not None
-        command.stdout.readline()
-        command.stdout.close()
-        assert command.stderr.read() == b""
-        assert command.wait() == 1
+        assert_bears_reader_that_leaves(tmp_path, "app.py")
 
     def test_interrupt(self, tmp_path: Path) -> None:
         """While it waits for standard input, it is surely running."""

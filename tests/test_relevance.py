@@ -83,30 +83,27 @@ def test_relative_imports(text: str) -> None:
     assert matter({"pkg/sim.py": "import warp", "pkg/app.py": text}) == {"pkg/sim.py", "pkg/app.py"}
 
 
-@pytest.mark.parametrize("text", ["import types", "from types import FunctionType", "import kernels.types"])
-def test_inside_of_a_package_no_absolute_import_starts(text: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "text", "matters"),
+    [
+        ("app.py", "import types", False),
+        ("app.py", "from types import FunctionType", False),
+        ("app.py", "import kernels.types", False),
+        # A file of a package may be run as a program; and what holds the package may be on the path.
+        ("sim/app.py", "import types", True),
+        ("sim/app.py", "from types import step", True),
+        ("sim/app.py", "from sim.types import step", True),
+    ],
+)
+def test_no_absolute_import_begins_inside_of_a_package(name: str, text: str, matters: bool) -> None:
     files = {
         "sim/__init__.py": "",
         "sim/types.py": "import warp",
-        "app.py": text,
         "sim/kernels/types.py": "import warp",
-    }
-    assert matter(files) == {"sim/types.py", "sim/kernels/types.py"}
-
-
-@pytest.mark.parametrize("text", ["import types", "from types import step", "from sim.types import step"])
-def test_beside_and_below_they_do(text: str) -> None:
-    """A file of a package may be run as a program; and what holds the package may be on the path."""
-    files = {
-        "sim/__init__.py": "",
-        "sim/types.py": "import warp",
-        "sim/app.py": text,
         "other.py": "import types",
+        name: text,
     }
-    assert matter(files) == {
-        "sim/types.py",
-        "sim/app.py",
-    }
+    assert matter(files) == {"sim/types.py", "sim/kernels/types.py", *([name] if matters else [])}
 
 
 def test_relative_import_stays_in_its_package() -> None:

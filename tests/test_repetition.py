@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.test_cache import KERNEL_IN_FUNCTION
+from tests.test_cli import assert_bears_reader_that_leaves
 from warp_lint import cli, repetition, witnesses
 from warp_lint.repetition import CACHE_FOLDER
 
@@ -272,14 +273,7 @@ def test_lone_file_leaves_nothing_behind(work: Work) -> None:
 def test_reader_that_leaves_early(work: Work) -> None:
     work.write("comments.py", "# warp-lint: ignore[nothing]\n" * 2_000)
     work.make_known()
-    command = [sys.executable, "-m", "warp_lint"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
-        assert run.stdout is not None
-        assert run.stderr is not None
-        run.stdout.readline()
-        run.stdout.close()
-        assert run.stderr.read() == b""
-        assert run.wait() == 1
+    assert_bears_reader_that_leaves(work.root)
 
 
 def test_old_commands_are_forgotten(tmp_path: Path) -> None:

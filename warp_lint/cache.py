@@ -30,14 +30,12 @@ import msgspec
 
 from warp_lint import __version__
 from warp_lint.findings import Finding
-from warp_lint.repetition import CACHE_FOLDER
+from warp_lint.repetition import CACHE_FOLDER, YOUNG
 from warp_lint.result import Result, SourcesOnDisk, paths_of
 from warp_lint.trees import Tree, Trees, is_project
 
 _MOST_QUESTIONS = 32
 """Questions whose findings are kept for one project; the oldest go first."""
-_YOUNG = 2_000_000_000
-"""For so many nanoseconds after a change another one may leave the same time: file systems count coarsely."""
 _NEVER = -1
 """The time of a file whose time is not to be trusted."""
 _DIGEST_SIZE = 16
@@ -184,7 +182,7 @@ def stamp_of(path: str, known: Stamp | None) -> Stamp | None:
 def stamp_of_data(data: bytes, status: os.stat_result | None) -> Stamp:
     """How a file is that has these bytes, and had this status before they were read; None for a text that
     comes from elsewhere."""
-    is_young = status is None or time.time_ns() - status.st_mtime_ns < _YOUNG
+    is_young = status is None or time.time_ns() - status.st_mtime_ns < YOUNG
     modified = _NEVER if status is None or is_young else status.st_mtime_ns
     return Stamp(modified, len(data), _digest(data))
 

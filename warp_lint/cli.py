@@ -448,8 +448,7 @@ def _print(lines: Iterable[str | bytes], output_file: str | None, *, err: bool =
         for line in lines:
             click.echo(line, nl=isinstance(line, str), err=err)
     except BrokenPipeError:
-        # The reader has seen enough. What Python still holds must not fail at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), (sys.stderr if err else sys.stdout).fileno())
+        repetition.give_up(sys.stderr if err else sys.stdout)
 
 
 def _plain(line: str) -> bytes:

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from warp_lint.source import concerns_warp, imported_modules
+from warp_lint.source import WARP_ALIAS, concerns_warp, imported_modules
 
 
 class Outline(NamedTuple):
@@ -41,13 +41,12 @@ def _imports_warp(data: bytes, imports: Iterable[tuple[str, tuple[str, ...]]]) -
     return _ASKED_FOR.search(data) is not None or any(
         "warp" in module.split(".")
         or not {"warp", "wp"}.isdisjoint(names)
-        or ("*" in names and _ALIAS.search(data) is not None)
+        or ("*" in names and WARP_ALIAS.search(data) is not None)
         for module, names in imports
     )
 
 
 _ASKED_FOR = re.compile(rb"""['"]warp['".]|(?:from|import)[\s\\(]+warp(?!\w)|as[ \t]+wp(?!\w)""")
-_ALIAS = re.compile(rb"wp(?<!\wwp)(?!\w)")
 
 
 def relevant(outlines: Mapping[str, Outline]) -> set[str]:

@@ -15,6 +15,10 @@ import binascii
 import os
 import sys
 
+TYPE_CHECKING = False  # type checkers know the name; the module of that name takes long to import
+if TYPE_CHECKING:
+    from typing import TextIO
+
 CACHE_FOLDER = ".warp_lint_cache"
 """The folder of a project's cache, where it is kept unless the command says otherwise."""
 _PREFIX = "again-"
@@ -77,39 +81,35 @@ def keep(
 
 def states(paths: set[str], present: set[str]) -> dict[str, str]:
     """How paths are now; of those ``present`` only whether they are there."""
-    found = {path: _state(path, "") for path in sorted(paths)}
-    return found | {path: _state(path, _PRESENT) for path in sorted(present)}
+    found = {path: _state(path) for path in sorted(paths)}
+    there = {path: _ABSENT if _state(path) == _ABSENT else _PRESENT for path in sorted(present)}
+    return found | there
 
 
 def _are_unchanged(watched: list[str]) -> bool:
-    """Whether all paths are as the lines say: most of what a repetition does, so it is done plainly."""
-    stat = os.stat
+    """Whether all paths are as the lines say."""
     for line in watched:
         state, _, path = line.partition(" ")
-        try:
-            status = stat(path)
-            now = f"{status.st_mtime_ns}:{status.st_size}"
-        except (OSError, ValueError):
-            now = _ABSENT
+        now = _state(path)
         if now != state and (state != _PRESENT or now == _ABSENT):
             return False
     return True
 
 
-def _state(path: str, kind: str) -> str:
+def _state(path: str) -> str:
     try:
         status = os.stat(path)
     except (OSError, ValueError):
         return _ABSENT
-    return _PRESENT if kind == _PRESENT else f"{status.st_mtime_ns}:{status.st_size}"
+    return f"{status.st_mtime_ns}:{status.st_size}"
 
 
-_YOUNG = 2_000_000_000
+YOUNG = 2_000_000_000
 """For so many nanoseconds after a change another one may leave the same time: file systems count coarsely."""
 
 
 def _is_younger(state: str, started: int) -> bool:
-    return state not in (_ABSENT, _PRESENT) and int(state.partition(":")[0]) > started - _YOUNG
+    return state not in (_ABSENT, _PRESENT) and int(state.partition(":")[0]) > started - YOUNG
 
 
 def _is_on_terminal() -> bool:
@@ -163,5 +163,9 @@ def _print(output: str) -> None:
         sys.stdout.write(output)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has seen enough. What Python still holds must not fail at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up(sys.stdout)
+
+
+def give_up(stream: TextIO) -> None:
+    """Leave an output whose reader has seen enough: what Python still holds must not fail at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -23,7 +23,7 @@ from warp_lint.findings import Position
 _LINE_END = re.compile(r"\r\n?|\n")
 _LINE_END_BYTES = re.compile(rb"\r\n?|\n")
 # A whole word, not a part of `newpath`; it begins with what is searched for, which is fast.
-_ALIAS = re.compile(rb"wp(?<!\wwp)(?!\w)")
+WARP_ALIAS = re.compile(rb"wp(?<!\wwp)(?!\w)")
 _IMPORTED = re.compile(rb"import(?=[ \t(])[ \t]*(\((?:[^()#]|#[^\r\n]*[\r\n])*\)|[^\r\n;#(]+)")
 _COMMENT = re.compile(rb"#[^\r\n]*")
 # The name itself, not the one it is given after ``as``.
@@ -172,7 +172,7 @@ def concerns_warp(data: bytes) -> bool:
     is no property of its bytes: it matters when it imports, by whatever way, from a file that matters.
     `imported_modules` tells that without parsing.
     """
-    return b"warp" in data or (b"wp" in data and _ALIAS.search(data) is not None)
+    return b"warp" in data or (b"wp" in data and WARP_ALIAS.search(data) is not None)
 
 
 def imported_modules(data: bytes) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -13,9 +13,10 @@ from warp_lint.cache import libcst_version_file, sources
 from warp_lint.settings import SETTINGS_FILES
 from warp_lint.trees import Trees
 
+_GIT_EXCLUDE = os.path.join(".git", "info", "exclude")
 _NAMES = (
     *SETTINGS_FILES, "__init__.py", "setup.py", "setup.cfg", "tox.ini", ".flake8", "ruff.toml", ".ruff.toml",
-    ".gitignore", os.path.join(".git", "info", "exclude"),
+    ".gitignore", _GIT_EXCLUDE,
 )  # fmt: skip
 """Files that may say something of the files beside and below them."""
 
@@ -63,4 +64,4 @@ def _told_in(directory: str) -> Iterator[str]:
         if name in _NAMES or (name.startswith("requirements") and name.endswith(".txt")):
             yield os.path.join(directory, name)
         elif name == ".git":
-            yield os.path.join(directory, _NAMES[-1])
+            yield os.path.join(directory, _GIT_EXCLUDE)
